@@ -1,0 +1,13 @@
+# Every dependency is a Debian 12 package; scripts/lib/packages.txt lists them.
+find_package(Threads REQUIRED)
+find_package(CapnProto REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_library(HANDFAST_ISAL_LIBRARY isal REQUIRED)
+if(HANDFAST_WITH_ACTORS)
+  find_package(CAF REQUIRED)
+  find_package(prometheus-cpp REQUIRED)
+endif()
+if(HANDFAST_TESTS)
+  find_package(GTest REQUIRED)
+endif()

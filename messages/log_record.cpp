@@ -1,0 +1,43 @@
+#include "messages/log_record.hpp"
+
+namespace handfast {
+
+std::string_view name_of(outcome o) {
+  switch (o) {
+  case outcome::pending: return "pending";
+  case outcome::committed: return "committed";
+  case outcome::rolled_back: return "rolled_back";
+  case outcome::given_up: return "given_up";
+  }
+  return "invalid";
+}
+
+std::string_view name_of(origin o) {
+  switch (o) {
+  case origin::producer: return "producer";
+  case origin::check: return "check";
+  case origin::admin: return "admin";
+  case origin::policy: return "policy";
+  }
+  return "invalid";
+}
+
+std::string_view name_of(record_type t) {
+  switch (t) {
+  case record_type::message: return "MESSAGE";
+  case record_type::half: return "HALF";
+  case record_type::decide: return "DECIDE";
+  case record_type::checked: return "CHECKED";
+  case record_type::release: return "RELEASE";
+  case record_type::reopen: return "REOPEN";
+  case record_type::move: return "MOVE";
+  case record_type::progress: return "PROGRESS";
+  case record_type::meta: return "META";
+  case record_type::epoch: return "EPOCH";
+  case record_type::pad: return "PAD";
+  case record_type::mark: return "MARK";
+  }
+  return "invalid";
+}
+
+} // namespace handfast
