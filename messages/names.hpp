@@ -1,0 +1,31 @@
+#pragma once
+
+/// The one grammar of topic and group names, checked at every door before a name reaches an actor.
+
+#include "messages/error.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace handfast {
+
+/// What a name stands for; only used to say so in an error.
+enum class name_kind : std::uint8_t { topic, group };
+
+/// Whether `c` may stand in a name: ASCII letters and digits, '_', '-', '%' and '|'. So no name is
+/// ever a path, a label with blanks, or looks different from what it is.
+constexpr bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '%' || c == '|';
+}
+
+/// Accepts 1 to `limits::name_chars_max` characters for which `is_name_char` holds. Otherwise
+/// `ec::bad_name`, with the kind, the name (shortened and made printable), the offending character
+/// and its place, or the limit.
+result<void> valid_name(name_kind kind, std::string_view name);
+
+/// `text` for an error or log line: at most 64 characters in single quotes, anything but printable
+/// ASCII as `\xNN`.
+std::string printable(std::string_view text);
+
+} // namespace handfast
