@@ -1,4 +1,5 @@
 #include "messages/log_record.hpp"
+#include "messages/requests.hpp"
 
 namespace handfast {
 
@@ -18,6 +19,19 @@ std::string_view name_of(origin o) {
   case origin::check: return "check";
   case origin::admin: return "admin";
   case origin::policy: return "policy";
+  }
+  return "invalid";
+}
+
+std::string_view name_of(transaction_state s) {
+  switch (s) {
+  case transaction_state::pending: return "pending";
+  case transaction_state::deciding: return "deciding";
+  case transaction_state::committed: return "committed";
+  case transaction_state::rolled_back: return "rolled_back";
+  case transaction_state::given_up: return "given_up";
+  case transaction_state::parked: return "parked";
+  case transaction_state::quarantined: return "quarantined";
   }
   return "invalid";
 }

@@ -1,0 +1,72 @@
+#pragma once
+
+/// Pins actors to an event loop, so that a message between two of them is a function call away. Spawned without a loop, the same
+/// classes are ordinary actors on CAF's scheduler, or on its test coordinator.
+
+#include <caf/actor_system.hpp>
+#include <caf/execution_unit.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace handfast {
+
+/// An event loop that runs actors. `exec_later` may be called from any thread (CAF's own rule is narrower): a foreign
+/// thread's call is handed over to the loop's.
+class actor_loop : public caf::execution_unit {
+public:
+  using caf::execution_unit::execution_unit;
+};
+
+/// A typed actor that runs on the loop it was spawned with.
+template <class... Sigs>
+class loop_actor : public caf::typed_event_based_actor<Sigs...> {
+public:
+  using super = caf::typed_event_based_actor<Sigs...>;
+
+  explicit loop_actor(caf::actor_config& cfg)
+      : super{cfg}, loop_{dynamic_cast<actor_loop*>(cfg.host)} {}
+
+  using super::enqueue;
+
+  void enqueue(caf::mailbox_element_ptr what, caf::execution_unit* from) override {
+    super::enqueue(std::move(what), loop_ ? loop_ : from);
+  }
+
+  void launch(caf::execution_unit* from, bool lazy, bool hide) override {
+    super::launch(loop_ ? loop_ : from, lazy, hide);
+  }
+
+private:
+  caf::execution_unit* loop_;
+};
+
+namespace detail {
+template <class Handle>
+struct loop_actor_of;
+template <class... Sigs>
+struct loop_actor_of<caf::typed_actor<Sigs...>> {
+  using type = loop_actor<Sigs...>;
+};
+} // namespace detail
+
+/// What the behaviour function of a pinned stateful actor takes as its first parameter.
+template <class Handle, class State>
+using loop_pointer =
+    caf::stateful_actor<State, typename detail::loop_actor_of<Handle>::type>*;
+
+/// Spawns `behaviour(self, args...)` on `loop`; without a loop as an ordinary actor.
+template <class Behaviour, class... Args>
+auto spawn_on(caf::actor_system& system, actor_loop* loop, Behaviour behaviour, Args&&... args) {
+  caf::actor_config cfg{loop};
+  return system.spawn_functor(std::true_type{}, cfg, behaviour, std::forward<Args>(args)...);
+}
+
+} // namespace handfast
+
+namespace caf {
+template <class... Sigs>
+class behavior_type_of<handfast::loop_actor<Sigs...>> {
+public:
+  using type = typed_behavior<Sigs...>;
+};
+} // namespace caf

@@ -1,0 +1,559 @@
+#pragma once
+
+/// The protocol of the whole system on a few pages: who there is, and what each may be told. Domain messages stand in
+/// `messages/requests.hpp`; here are the handles, and the messages that carry handles or that never leave a shard.
+///
+/// Answers are messages of their own with a `correlation` (no response promise is held across a sync); only
+/// `status_request` and `take_slices`, which need no disk, are answered as requests.
+
+#include "messages/log_record.hpp"
+#include "messages/requests.hpp"
+
+#include <caf/fwd.hpp>
+#include <caf/replies_to.hpp>
+#include <caf/type_id.hpp>
+#include <caf/typed_actor.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace handfast {
+
+// -- control verbs -------------------------------------------------------------
+
+/// The loop has nothing else ready: commit what was gathered.
+struct flush {};
+/// A timer of the actor itself has run out. `timer` tells several apart.
+struct tick {
+  std::uint32_t timer = 0;
+};
+/// How is it going? Answered from state, at once.
+struct status_request {};
+/// Ordered stop: finish what is under way, take nothing new, answer `stopped`, end.
+struct stop {};
+struct stopped {
+  std::string actor;
+  std::string unfinished; ///< empty, or what could not be finished
+};
+
+template <class Inspector>
+auto inspect(Inspector& f, flush&) {
+  return f();
+}
+template <class Inspector>
+auto inspect(Inspector& f, tick& x) {
+  return f(x.timer);
+}
+template <class Inspector>
+auto inspect(Inspector& f, status_request&) {
+  return f();
+}
+template <class Inspector>
+auto inspect(Inspector& f, stop&) {
+  return f();
+}
+template <class Inspector>
+auto inspect(Inspector& f, stopped& x) {
+  return f(x.actor, x.unfinished);
+}
+
+// -- the log, inside its shard -------------------------------------------------
+
+/// Who may append and is fenced. Connections append plain messages without a fence: a dead one's messages are simply stored.
+enum class appender_role : std::uint8_t {
+  half_store = 1,
+  op_store = 2,
+  topic_registry = 3,
+  consumer_group = 4, ///< one for each group: `instance` is the group's id
+  node = 5,           ///< marks and epochs
+};
+
+struct appender {
+  appender_role role = appender_role::node;
+  std::uint32_t instance = 0;
+  incarnation life;
+
+  friend bool operator==(const appender&, const appender&) = default;
+};
+
+/// Anyone that folds -> commit_log. From now on older incarnations of this role are refused, and every
+/// `records_durable` goes to the sender. Answer: `appender_registered`.
+struct register_appender {
+  appender who;
+};
+
+/// queue -> commit_log: from now on the entries of this queue go to the sender. Answer: `appender_registered`.
+struct bind_queue {
+  queue_key queue;
+};
+
+/// Everything below `durable` is for the newcomer to replay; the rest comes by dispatch. It serves once it has applied
+/// everything below `fence`.
+struct appender_registered {
+  position durable;
+  position fence;
+};
+
+/// half_store, op_store, topic_registry, consumer_group -> commit_log. Each record's `cookie` must be unique in the appender's life
+/// (see `cookie_source`). The answer is the record itself in `records_durable`, with that cookie; or `append_refused`; or `append_repeated`.
+struct append_records {
+  appender who;
+  std::vector<log_record> records;
+};
+
+struct append_refused {
+  std::vector<std::uint64_t> cookies;
+  error why;
+};
+
+/// A numbered send that the log holds already: where it stands. Said only once that record is durable.
+struct repeated_append {
+  std::uint64_t cookie = 0;
+  position at;
+  queue_key queue;
+  queue_offset offset;
+};
+struct append_repeated {
+  std::vector<repeated_append> items;
+};
+
+/// commit_log -> everyone that folds: the records of one sync, in log order, each exactly once.
+struct records_durable {
+  std::shared_ptr<const record_batch> batch;
+};
+
+/// log_writer -> commit_log: everything of batch `number` is written and synced, or the disk failed.
+struct batch_synced {
+  std::uint64_t number = 0;
+  error why; ///< code ok when it is durable
+  std::uint64_t took_us = 0;
+};
+
+/// A restarted fold -> log_reader: its slices of the newest checkpoint. Answer: `slices_loaded`.
+struct load_slices {
+  correlation id;
+  std::string prefix; ///< of the slice names wanted
+};
+struct named_slice {
+  std::string name;
+  std::string bytes;
+};
+struct slices_loaded {
+  correlation id;
+  ec code = ec::ok;
+  position replay_from; ///< of the checkpoint; the log's start without one
+  std::vector<named_slice> slices;
+};
+
+/// A restarted fold -> log_reader: records from `from` on, below `to`, about 1 MiB. Answer: `log_replayed`.
+struct replay_log {
+  correlation id;
+  position from;
+  position to;
+};
+struct log_replayed {
+  correlation id;
+  ec code = ec::ok;
+  position next; ///< where to go on; `to` when all was read
+  std::shared_ptr<const record_batch> batch;
+};
+
+/// Anyone -> log_reader: records by position (length 0 = unknown). Answer: `records_read` in the same order.
+struct record_place {
+  position at;
+  std::uint32_t length = 0;
+};
+struct read_records {
+  correlation id;
+  std::vector<record_place> places;
+};
+struct record_read {
+  ec code = ec::ok;
+  log_record record;
+};
+struct records_read {
+  correlation id;
+  std::vector<record_read> records;
+};
+
+/// queue -> log_reader: index entries that are only in derived runs. Answer: `entries_fetched`.
+struct read_index {
+  correlation id;
+  queue_key queue;
+  queue_offset from;
+  queue_offset to;
+};
+
+/// op_store -> log_reader: outcomes that have left its memory. Answer: `outcomes_found`, in the same order.
+struct find_outcomes {
+  correlation id;
+  std::vector<position> transactions;
+};
+struct stored_outcome {
+  position transaction;
+  outcome result = outcome::pending; ///< pending = not found
+  origin by = origin::producer;
+  group_id group;
+  std::uint16_t messages = 0;
+  position decided_at; ///< of the DECIDE record, which has queues and offsets
+  wall_ms decided_ms = 0;
+  position reopened_as;
+};
+struct outcomes_found {
+  correlation id;
+  ec code = ec::ok;
+  std::vector<stored_outcome> outcomes;
+};
+
+/// connection -> log_reader: entries of the half view or op view. Answer: `view_read`.
+struct read_view {
+  correlation id;
+  topic_id view;
+  queue_offset from;
+  std::uint32_t max = 32;
+};
+struct view_read {
+  correlation id;
+  ec code = ec::ok;
+  queue_offset end;
+  std::vector<log_record> records; ///< HALF or DECIDE records
+  /// For each DECIDE record: the half-view offsets that it ends, in RocketMQ's form `a,b,`.
+  std::vector<std::string> op_bodies;
+};
+
+// -- checkpoints ----------------------------------------------------------------
+
+/// checkpointer -> each fold: the next part of its state. Start with an empty cursor; parts take at most about 1 ms each.
+struct take_slices {
+  std::string cursor;
+};
+/// `cursor` empty: that was all.
+struct slices_taken {
+  std::vector<named_slice> slices;
+  std::string cursor;
+};
+
+/// checkpointer -> queue, op_store, commit_log (views): what no derived run has yet, below `to`.
+struct take_unsaved {
+  position to;
+};
+struct unsaved_taken {
+  std::vector<std::pair<queue_key, visible_entry>> entries;
+  std::vector<stored_outcome> outcomes;
+  std::vector<std::pair<queue_key, record_place>> view_entries; ///< `length` unused, offset in `view_offsets`
+  std::vector<std::uint64_t> view_offsets;
+};
+/// checkpointer -> the same, after the run is durable: what lies below `to` may leave the memory.
+struct run_saved {
+  position to;
+};
+
+/// commit_log -> checkpointer: this much was appended since the last one; also asked for at stop.
+struct make_checkpoint {
+  position durable;
+  bool final = false;
+};
+/// checkpointer -> commit_log, node_supervisor.
+struct checkpoint_made {
+  position replay_from;
+  std::uint64_t bytes = 0;
+  error why;
+};
+
+// -- handles ----------------------------------------------------------------------
+
+struct shard_peers;
+
+/// The supervisor tells everyone about the actors of this shard, at start and after each restart. A role whose incarnation differs
+/// from the one known before has lost all that was outstanding there: fail or resend it, and reset credits.
+struct peers_changed {
+  std::shared_ptr<const shard_peers> peers;
+};
+
+/// Every actor of the tree understands these.
+using tree_member_actor = caf::typed_actor<caf::reacts_to<peers_changed>, caf::reacts_to<stop>,
+                                           caf::replies_to<status_request>::with<status_report>>;
+
+/// The log's tail: stamps positions and offsets, forms batches, has them written, dispatches what is durable in log order,
+/// recognises repeated sends.
+using commit_log_actor = tree_member_actor::extend<
+    caf::reacts_to<append_messages>, caf::reacts_to<append_records>,
+    caf::reacts_to<register_appender>, caf::reacts_to<bind_queue>, caf::reacts_to<batch_synced>, caf::reacts_to<flush>,
+    caf::reacts_to<tick>, caf::reacts_to<checkpoint_made>, caf::reacts_to<run_saved>,
+    caf::replies_to<take_slices>::with<slices_taken>,
+    caf::replies_to<take_unsaved>::with<unsaved_taken>>;
+
+/// Reads bodies, old index entries, old outcomes and stretches of the log. May block: spawned detached.
+using log_reader_actor =
+    tree_member_actor::extend<caf::reacts_to<load_slices>, caf::reacts_to<replay_log>,
+                              caf::reacts_to<read_records>, caf::reacts_to<read_index>,
+                              caf::reacts_to<find_outcomes>, caf::reacts_to<read_view>,
+                              caf::reacts_to<checkpoint_made>>;
+
+/// Prepares segments ahead of use in paced steps. May block: spawned detached.
+using segment_keeper_actor = tree_member_actor::extend<caf::reacts_to<tick>>;
+
+/// Fuzzy checkpoints and derived runs. Gathers by request; writes behind the file seam.
+using checkpointer_actor =
+    tree_member_actor::extend<caf::reacts_to<make_checkpoint>, caf::reacts_to<tick>>;
+
+/// What all folds on the log understand.
+using fold_actor = tree_member_actor::extend<
+    caf::reacts_to<appender_registered>, caf::reacts_to<slices_loaded>,
+    caf::reacts_to<log_replayed>, caf::reacts_to<records_durable>, caf::reacts_to<append_refused>,
+    caf::replies_to<take_slices>::with<slices_taken>>;
+
+/// Every *pending* and *deciding* transaction.
+using half_store_actor =
+    fold_actor::extend<caf::reacts_to<append_halves>, caf::reacts_to<append_repeated>,
+                       caf::reacts_to<decide>, caf::reacts_to<decided>,
+                       caf::reacts_to<deadlines_due>, caf::reacts_to<checks_handled>,
+                       caf::reacts_to<find_transaction>, caf::reacts_to<list_transactions>,
+                       caf::reacts_to<reopen_transaction>, caf::reacts_to<tick>,
+                       caf::reacts_to<struct exhausted_judged>, caf::reacts_to<struct rearm_all>,
+                       caf::reacts_to<struct producer_running>,
+                       caf::reacts_to<struct outcome_known>,
+                       caf::reacts_to<struct ask_topic_usage>,
+                       caf::reacts_to<struct producer_group_found>,
+                       caf::reacts_to<struct group_presence>>;
+
+/// Every *decided* transaction: the newest in memory, older ones through the log_reader.
+using op_store_actor =
+    fold_actor::extend<caf::reacts_to<record_decisions>, caf::reacts_to<struct judge_decisions>,
+                       caf::reacts_to<struct find_outcome>, caf::reacts_to<outcomes_found>,
+                       caf::reacts_to<records_read>, caf::reacts_to<list_transactions>,
+                       caf::reacts_to<run_saved>,
+                       caf::replies_to<take_unsaved>::with<unsaved_taken>>;
+
+/// Deadlines of pending transactions.
+using check_scheduler_actor =
+    tree_member_actor::extend<caf::reacts_to<arm_deadlines>, caf::reacts_to<tick>>;
+
+/// Live producer connections of one group and the topics each declared.
+using producer_group_actor =
+    tree_member_actor::extend<caf::reacts_to<struct producer_joined>,
+                              caf::reacts_to<struct producer_left>, caf::reacts_to<ask_producers>,
+                              caf::reacts_to<checks_handled>, caf::reacts_to<tick>>;
+
+/// What happens when checks are exhausted. User code can replace it.
+using check_listener_actor = caf::typed_actor<caf::reacts_to<struct checks_exhausted>>;
+
+/// Sees every lifecycle event, best effort. User code.
+using transaction_observer_actor = caf::typed_actor<caf::reacts_to<struct transaction_event>>;
+
+/// Topics, groups, their attributes, automatic creation.
+using topic_registry_actor =
+    fold_actor::extend<caf::reacts_to<resolve_topic>, caf::reacts_to<put_topic>,
+                       caf::reacts_to<delete_topic>, caf::reacts_to<list_topics>,
+                       caf::reacts_to<resolve_group>, caf::reacts_to<name_ids>,
+                       caf::reacts_to<struct topic_usage>>;
+
+/// The index of one queue of one topic.
+using queue_actor =
+    tree_member_actor::extend<caf::reacts_to<appender_registered>, caf::reacts_to<slices_loaded>,
+                              caf::reacts_to<log_replayed>, caf::reacts_to<entries_visible>,
+                              caf::reacts_to<fetch_entries>, caf::reacts_to<entries_fetched>,
+                              caf::reacts_to<watch_queue>, caf::reacts_to<run_saved>,
+                              caf::replies_to<take_slices>::with<slices_taken>,
+                              caf::replies_to<take_unsaved>::with<unsaved_taken>>;
+
+/// Members, progress and leases of one consumer group.
+using consumer_group_actor =
+    fold_actor::extend<caf::reacts_to<fetch_messages>, caf::reacts_to<acknowledge>,
+                       caf::reacts_to<entries_fetched>, caf::reacts_to<queue_grew>,
+                       caf::reacts_to<struct member_left>, caf::reacts_to<struct queue_found>,
+                       caf::reacts_to<tick>>;
+
+/// One client connection. Its transport tells it about bytes; everyone else about answers.
+using connection_actor = tree_member_actor::extend<
+    caf::reacts_to<struct bytes_arrived>, caf::reacts_to<struct bytes_written>,
+    caf::reacts_to<struct transport_closed>, caf::reacts_to<messages_stored>,
+    caf::reacts_to<halves_stored>, caf::reacts_to<decided>, caf::reacts_to<ask_producers>,
+    caf::reacts_to<transaction_found>, caf::reacts_to<transactions_listed>,
+    caf::reacts_to<transaction_reopened>, caf::reacts_to<topic_resolved>,
+    caf::reacts_to<topics_listed>, caf::reacts_to<group_resolved>, caf::reacts_to<ids_named>,
+    caf::reacts_to<deliver>, caf::reacts_to<acknowledged>, caf::reacts_to<entries_fetched>,
+    caf::reacts_to<records_read>, caf::reacts_to<view_read>,
+    caf::reacts_to<struct producer_group_found>, caf::reacts_to<struct consumer_group_found>,
+    caf::reacts_to<struct queue_found>, caf::reacts_to<struct node_status>, caf::reacts_to<tick>>;
+
+/// The tree: starts, restarts, counts, stops; finds groups and queues, and starts them at first use.
+using node_supervisor_actor =
+    caf::typed_actor<caf::reacts_to<struct find_producer_group>,
+                     caf::reacts_to<struct find_consumer_group>, caf::reacts_to<struct find_queue>,
+                     caf::reacts_to<struct topic_present>, caf::reacts_to<struct adopt_connection>,
+                     caf::reacts_to<struct ask_node_status>, caf::reacts_to<checkpoint_made>,
+                     caf::reacts_to<struct shard_failed>, caf::reacts_to<stopped>,
+                     caf::reacts_to<stop>, caf::reacts_to<tick>,
+                     caf::replies_to<status_request>::with<struct node_status>>;
+
+// -- messages that carry handles, or stay inside a node ----------------------------
+
+/// half_store -> op_store: decisions about transactions that are not pending. Answer to half_store: `decided`, with the
+/// requests' own correlations.
+struct judge_decisions {
+  std::vector<decide_request> requests;
+};
+
+/// half_store -> op_store. Answer: `outcome_known`.
+struct find_outcome {
+  correlation id;
+  transaction_id transaction;
+};
+struct outcome_known {
+  correlation id;
+  ec code = ec::ok; ///< unknown_transaction or transaction_expired without one
+  stored_outcome outcome;
+  std::vector<index_entry> messages; ///< with offsets, of a committed or given-up one
+};
+
+/// half_store -> check_listener: all checks of this transaction are used up. Answer: `exhausted_judged`.
+struct checks_exhausted {
+  transaction_life life;
+};
+enum class give_up_action : std::uint8_t { roll_back = 0, commit = 1, keep_asking = 2, park = 3 };
+struct exhausted_judged {
+  transaction_id transaction;
+  give_up_action action = give_up_action::roll_back;
+};
+
+/// check_scheduler -> half_store, after its own restart: send all deadlines anew.
+struct rearm_all {};
+
+/// connection -> half_store: these local transactions still run at that producer (said after a reconnect), or its
+/// session ended (`transactions` empty, `online` false).
+struct producer_running {
+  producer_id producer;
+  bool online = true;
+  std::vector<transaction_id> transactions;
+};
+
+/// producer_group -> half_store: whether anyone of the group is online now.
+struct group_presence {
+  group_id group;
+  std::uint32_t members = 0;
+};
+
+/// Lifecycle of a transaction, for observers.
+struct transaction_event {
+  transaction_id transaction;
+  transaction_state state = transaction_state::pending;
+  group_id group;
+  std::uint16_t attempt = 0;
+  origin by = origin::producer;
+  wall_ms at_ms = 0;
+};
+
+/// connection -> producer_group.
+struct producer_joined {
+  producer_id producer;
+  std::string name; ///< of the client, for people
+  std::vector<topic_id> topics;
+};
+struct producer_left {};
+
+/// connection -> consumer_group: parked fetches end, leases of this member end now.
+struct member_left {};
+
+/// Anyone -> node_supervisor. Answered at once, and again after each restart of the one found.
+struct find_producer_group {
+  group_id group;
+};
+struct producer_group_found {
+  group_id group;
+  producer_group_actor actor;
+  incarnation life;
+};
+struct find_consumer_group {
+  group_id group;
+};
+struct consumer_group_found {
+  group_id group;
+  consumer_group_actor actor;
+  incarnation life;
+};
+struct find_queue {
+  queue_key queue;
+};
+struct queue_found {
+  queue_key queue;
+  queue_actor actor;
+  incarnation life;
+};
+
+/// topic_registry -> node_supervisor, commit_log learns of its queues from there: this topic exists now, or no longer.
+struct topic_present {
+  topic_id topic;
+  std::uint32_t queues = 0; ///< 0 = deleted
+};
+
+/// topic_registry -> half_store, before a topic is deleted. Answer: `topic_usage`.
+struct ask_topic_usage {
+  topic_id topic;
+};
+struct topic_usage {
+  topic_id topic;
+  std::uint64_t pending = 0;
+};
+
+/// acceptor -> node_supervisor: watch this connection and tell it about peers.
+struct adopt_connection {
+  connection_actor connection;
+};
+
+/// An actor -> node_supervisor: the shard can't go on (disk failed, corruption). The node stops with this text and a non-zero code.
+struct shard_failed {
+  error why;
+};
+
+struct ask_node_status {
+  correlation id;
+};
+/// What `handfast status` and /metrics show.
+struct node_status {
+  correlation id;
+  std::vector<status_report> actors;
+  std::vector<std::string> not_answering;
+  std::vector<std::pair<std::string, std::uint64_t>> restarts; ///< by role
+};
+
+// -- the transport seam -----------------------------------------------------------
+
+/// What one read of a socket gave. The bytes lie in a pooled buffer that lives as long as any window into it.
+struct bytes_arrived {
+  shared_bytes bytes;
+};
+/// The kernel took everything that was handed to `transport::write` up to `total` bytes since the start.
+struct bytes_written {
+  std::uint64_t total = 0;
+};
+struct transport_closed {
+  error why; ///< code ok for an orderly end by the peer
+};
+
+// -- the whole shard ---------------------------------------------------------------
+
+/// A handle and the life that it belongs to.
+template <class Handle>
+struct peer {
+  Handle actor;
+  incarnation life;
+};
+
+struct shard_peers {
+  peer<node_supervisor_actor> supervisor;
+  peer<commit_log_actor> commit_log;
+  peer<log_reader_actor> log_reader;
+  peer<segment_keeper_actor> segment_keeper;
+  peer<checkpointer_actor> checkpointer;
+  peer<op_store_actor> op_store;
+  peer<half_store_actor> half_store;
+  peer<check_scheduler_actor> check_scheduler;
+  peer<topic_registry_actor> topic_registry;
+  peer<check_listener_actor> check_listener;
+  std::vector<transaction_observer_actor> observers;
+};
+
+} // namespace handfast

@@ -1,0 +1,669 @@
+#pragma once
+
+/// What actors say to each other about messages, transactions, topics and deliveries. Requests are imperative, answers
+/// past participles. No handle stands in here: who asked is the sender of the message, and `correlation` ties
+/// the answer to the request. All of these may cross hosts, so all have an `inspect`.
+
+#include "messages/bytes.hpp"
+#include "messages/error.hpp"
+#include "messages/ids.hpp"
+#include "messages/log_record.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace handfast {
+
+// -- storing messages --------------------------------------------------------
+
+/// One message to store. `message.offset` is stamped by `commit_log`; `queue` must be chosen and lie inside the topic.
+struct store_request {
+  correlation id;
+  message_record message;
+};
+template <class Inspector>
+auto inspect(Inspector& f, store_request& x) {
+  return f(x.id, x.message);
+}
+
+/// connection -> commit_log: plain messages of one read. Answer: `messages_stored`.
+struct append_messages {
+  std::vector<store_request> requests;
+};
+template <class Inspector>
+auto inspect(Inspector& f, append_messages& x) {
+  return f(x.requests);
+}
+
+/// Where a message stands, or why it was not stored. `at` of a repeated send is that of the first.
+struct message_stored {
+  correlation id;
+  ec code = ec::ok;
+  position at;
+  queue_key queue;
+  queue_offset offset;
+};
+template <class Inspector>
+auto inspect(Inspector& f, message_stored& x) {
+  return f(x.id, x.code, x.at, x.queue, x.offset);
+}
+
+struct messages_stored {
+  std::vector<message_stored> results;
+};
+template <class Inspector>
+auto inspect(Inspector& f, messages_stored& x) {
+  return f(x.results);
+}
+
+/// connection -> half_store: halves of one read. `message.transaction` = 0 opens a transaction, else joins one;
+/// for a joining half `joined` is the whole id as the client gave it. Answer: `halves_stored`.
+struct half_request {
+  correlation id;
+  transaction_id joined;
+  message_record message;
+};
+template <class Inspector>
+auto inspect(Inspector& f, half_request& x) {
+  return f(x.id, x.joined, x.message);
+}
+
+struct append_halves {
+  std::vector<half_request> requests;
+};
+template <class Inspector>
+auto inspect(Inspector& f, append_halves& x) {
+  return f(x.requests);
+}
+
+/// `transaction` is the id to decide with; for a joining half that of the transaction it joined.
+struct half_stored {
+  correlation id;
+  ec code = ec::ok;
+  transaction_id transaction;
+  queue_offset half_offset;
+  queue_no queue;
+};
+template <class Inspector>
+auto inspect(Inspector& f, half_stored& x) {
+  return f(x.id, x.code, x.transaction, x.half_offset, x.queue);
+}
+
+struct halves_stored {
+  std::vector<half_stored> results;
+};
+template <class Inspector>
+auto inspect(Inspector& f, halves_stored& x) {
+  return f(x.results);
+}
+
+// -- deciding ----------------------------------------------------------------
+
+/// One decision asked for. `wanted` = pending means "unknown": nothing changes, the check goes on.
+struct decide_request {
+  correlation id;
+  transaction_id transaction;
+  outcome wanted = outcome::pending;
+  origin by = origin::producer;
+  group_id group;             ///< of the asking producer; ignored for `admin` and `policy`
+  std::uint16_t messages = 0; ///< how many the producer sent; 0 = not stated
+  bool in_progress = false;   ///< answer to a check: the local transaction still runs, the attempt does not count
+};
+template <class Inspector>
+auto inspect(Inspector& f, decide_request& x) {
+  return f(x.id, x.transaction, x.wanted, x.by, x.group, x.messages, x.in_progress);
+}
+
+/// connection, check_listener -> half_store. Answer: `decided`.
+struct decide {
+  std::vector<decide_request> requests;
+};
+template <class Inspector>
+auto inspect(Inspector& f, decide& x) {
+  return f(x.requests);
+}
+
+/// The recorded outcome, said only after its record is durable. `code` is ok when it is what was asked for.
+struct decision_result {
+  correlation id;
+  ec code = ec::ok;
+  transaction_id transaction;
+  outcome recorded = outcome::pending;
+  origin by = origin::producer;
+  std::uint16_t messages = 0;
+  queue_key queue;     ///< of the first message, when committed
+  queue_offset offset; ///< of the first message, when committed
+};
+template <class Inspector>
+auto inspect(Inspector& f, decision_result& x) {
+  return f(x.id, x.code, x.transaction, x.recorded, x.by, x.messages, x.queue, x.offset);
+}
+
+struct decided {
+  std::vector<decision_result> results;
+};
+template <class Inspector>
+auto inspect(Inspector& f, decided& x) {
+  return f(x.results);
+}
+
+/// half_store -> op_store: pending transactions to decide; half_store has marked them *deciding*. op_store appends one DECIDE
+/// for all that are not decided yet. The answer is the durable record itself; what was decided before comes as `decided`.
+struct decision_order {
+  decision what;
+  std::vector<index_entry> messages; ///< where its bodies are; offsets not stamped yet
+};
+template <class Inspector>
+auto inspect(Inspector& f, decision_order& x) {
+  return f(x.what, x.messages);
+}
+
+struct record_decisions {
+  std::vector<decision_order> orders;
+};
+template <class Inspector>
+auto inspect(Inspector& f, record_decisions& x) {
+  return f(x.orders);
+}
+
+// -- checks ------------------------------------------------------------------
+
+/// A producer is to be asked about one transaction.
+struct check_order {
+  transaction_id transaction;
+  group_id group;
+  topic_id topic;
+  queue_no queue;
+  producer_id original; ///< who sent the half, asked first if connected
+  bool only_original = false; ///< its local transaction may still run: nobody else is asked yet
+  std::uint16_t attempt = 0;
+  std::uint16_t attempts_max = 0;
+  std::uint16_t messages = 1;
+  wall_ms stored_ms = 0;
+  position body_at; ///< of the first message
+  std::uint32_t body_length = 0;
+};
+template <class Inspector>
+auto inspect(Inspector& f, check_order& x) {
+  return f(x.transaction, x.group, x.topic, x.queue, x.original, x.only_original, x.attempt,
+           x.attempts_max, x.messages, x.stored_ms, x.body_at, x.body_length);
+}
+
+/// half_store -> producer_group, producer_group -> connection.
+struct ask_producers {
+  std::vector<check_order> orders;
+};
+template <class Inspector>
+auto inspect(Inspector& f, ask_producers& x) {
+  return f(x.orders);
+}
+
+/// What became of one ask. Only `handed_over` counts as an attempt.
+struct check_result {
+  transaction_id transaction;
+  bool handed_over = false;
+  producer_id member;
+  std::string member_name;
+};
+template <class Inspector>
+auto inspect(Inspector& f, check_result& x) {
+  return f(x.transaction, x.handed_over, x.member, x.member_name);
+}
+
+/// connection -> producer_group, producer_group -> half_store.
+struct checks_handled {
+  std::vector<check_result> results;
+};
+template <class Inspector>
+auto inspect(Inspector& f, checks_handled& x) {
+  return f(x.results);
+}
+
+/// half_store <-> check_scheduler: `due_in_ms` from now on the monotonic clock.
+struct deadline {
+  position transaction;
+  std::uint32_t due_in_ms = 0;
+};
+template <class Inspector>
+auto inspect(Inspector& f, deadline& x) {
+  return f(x.transaction, x.due_in_ms);
+}
+
+struct arm_deadlines {
+  std::vector<deadline> deadlines;
+};
+template <class Inspector>
+auto inspect(Inspector& f, arm_deadlines& x) {
+  return f(x.deadlines);
+}
+
+struct deadlines_due {
+  std::vector<position> transactions;
+};
+template <class Inspector>
+auto inspect(Inspector& f, deadlines_due& x) {
+  return f(x.transactions);
+}
+
+// -- looking at transactions -------------------------------------------------
+
+/// Life stage of a transaction, for people.
+enum class transaction_state : std::uint8_t {
+  pending = 0,
+  deciding = 1,
+  committed = 2,
+  rolled_back = 3,
+  given_up = 4,
+  parked = 5,
+  quarantined = 6,
+};
+std::string_view name_of(transaction_state s);
+
+/// One time that a producer was asked.
+struct ask_made {
+  wall_ms at_ms = 0;
+  std::uint16_t attempt = 0;
+  std::uint32_t member = 0;  ///< hash of the member's name
+  std::string member_name;   ///< empty after a restart, which only keeps the hash
+  std::string answer;        ///< "committed", "rolled_back", "unknown", "in_progress", or empty
+};
+template <class Inspector>
+auto inspect(Inspector& f, ask_made& x) {
+  return f(x.at_ms, x.attempt, x.member, x.member_name, x.answer);
+}
+
+/// The life of one transaction as far as it is known.
+struct transaction_life {
+  transaction_id id;
+  transaction_state state = transaction_state::pending;
+  group_id group;
+  std::vector<index_entry> messages; ///< offsets are set once committed
+  producer_id producer;
+  wall_ms stored_ms = 0;
+  std::uint64_t age_ms = 0;
+  std::uint64_t next_check_in_ms = 0;
+  std::uint32_t timeout_ms = 0; ///< effective values
+  std::uint32_t check_interval_ms = 0;
+  std::uint32_t attempts = 0;
+  std::uint32_t attempts_max = 0;
+  bool waiting_for_producer = false; ///< nobody of the group is online
+  std::vector<ask_made> asks;
+  origin decided_by = origin::producer;
+  wall_ms decided_ms = 0;
+  transaction_id reopened_as;
+  transaction_id reopened_from;
+  std::string note; ///< why it is quarantined
+};
+template <class Inspector>
+auto inspect(Inspector& f, transaction_life& x) {
+  return f(x.id, x.state, x.group, x.messages, x.producer, x.stored_ms, x.age_ms, x.next_check_in_ms,
+           x.timeout_ms, x.check_interval_ms, x.attempts, x.attempts_max, x.waiting_for_producer,
+           x.asks, x.decided_by, x.decided_ms, x.reopened_as, x.reopened_from, x.note);
+}
+
+/// connection -> half_store (asks op_store for what it does not hold). Answer: `transaction_found`.
+struct find_transaction {
+  correlation id;
+  transaction_id transaction;
+};
+template <class Inspector>
+auto inspect(Inspector& f, find_transaction& x) {
+  return f(x.id, x.transaction);
+}
+
+struct transaction_found {
+  correlation id;
+  ec code = ec::ok;
+  transaction_life life;
+};
+template <class Inspector>
+auto inspect(Inspector& f, transaction_found& x) {
+  return f(x.id, x.code, x.life);
+}
+
+/// connection -> half_store: pending ones (parked and quarantined included), or -> op_store: decided ones, newest first.
+/// `after` is the last id of the page before; 0 starts.
+struct list_transactions {
+  correlation id;
+  bool any_state = true;
+  transaction_state state = transaction_state::pending; ///< the one wanted, unless `any_state`
+  group_id group; ///< 0 = any
+  topic_id topic; ///< 0 = any
+  position after;
+  std::uint32_t max = 100;
+};
+template <class Inspector>
+auto inspect(Inspector& f, list_transactions& x) {
+  return f(x.id, x.any_state, x.state, x.group, x.topic, x.after, x.max);
+}
+
+struct transactions_listed {
+  correlation id;
+  std::vector<transaction_life> page;
+  bool more = false;
+};
+template <class Inspector>
+auto inspect(Inspector& f, transactions_listed& x) {
+  return f(x.id, x.page, x.more);
+}
+
+/// connection -> half_store: open a given-up transaction again. Answer: `transaction_reopened` once durable.
+struct reopen_transaction {
+  correlation id;
+  transaction_id transaction;
+};
+template <class Inspector>
+auto inspect(Inspector& f, reopen_transaction& x) {
+  return f(x.id, x.transaction);
+}
+
+struct transaction_reopened {
+  correlation id;
+  ec code = ec::ok;
+  transaction_id reopened_as;
+};
+template <class Inspector>
+auto inspect(Inspector& f, transaction_reopened& x) {
+  return f(x.id, x.code, x.reopened_as);
+}
+
+// -- topics and groups -------------------------------------------------------
+
+struct topic_info {
+  topic_id id;
+  std::string name;
+  std::uint32_t queues = 0;
+  bool read_only = false; ///< views and system topics
+  attributes options;
+};
+template <class Inspector>
+auto inspect(Inspector& f, topic_info& x) {
+  return f(x.id, x.name, x.queues, x.read_only, x.options);
+}
+
+/// connection -> topic_registry. `create`: make it with the defaults if it is missing and the policy allows.
+struct resolve_topic {
+  correlation id;
+  std::string name;
+  bool create = false;
+};
+template <class Inspector>
+auto inspect(Inspector& f, resolve_topic& x) {
+  return f(x.id, x.name, x.create);
+}
+
+struct put_topic {
+  correlation id;
+  std::string name;
+  std::uint32_t queues = 0; ///< 0 = the default
+  attributes options;
+};
+template <class Inspector>
+auto inspect(Inspector& f, put_topic& x) {
+  return f(x.id, x.name, x.queues, x.options);
+}
+
+struct delete_topic {
+  correlation id;
+  std::string name;
+};
+template <class Inspector>
+auto inspect(Inspector& f, delete_topic& x) {
+  return f(x.id, x.name);
+}
+
+/// Answer to the three above.
+struct topic_resolved {
+  correlation id;
+  error why; ///< code ok when `topic` is valid
+  topic_info topic;
+};
+template <class Inspector>
+auto inspect(Inspector& f, topic_resolved& x) {
+  return f(x.id, x.why, x.topic);
+}
+
+struct list_topics {
+  correlation id;
+  std::string after; ///< name of the last one of the page before
+  std::uint32_t max = 100;
+};
+template <class Inspector>
+auto inspect(Inspector& f, list_topics& x) {
+  return f(x.id, x.after, x.max);
+}
+
+struct topics_listed {
+  correlation id;
+  std::vector<topic_info> page;
+  bool more = false;
+};
+template <class Inspector>
+auto inspect(Inspector& f, topics_listed& x) {
+  return f(x.id, x.page, x.more);
+}
+
+/// connection -> topic_registry: the id of a group, made durable at its first use.
+struct resolve_group {
+  correlation id;
+  std::string name;
+};
+template <class Inspector>
+auto inspect(Inspector& f, resolve_group& x) {
+  return f(x.id, x.name);
+}
+
+struct group_resolved {
+  correlation id;
+  error why;
+  group_id group;
+  std::string name;
+};
+template <class Inspector>
+auto inspect(Inspector& f, group_resolved& x) {
+  return f(x.id, x.why, x.group, x.name);
+}
+
+/// anyone -> topic_registry: names for ids, for listings. Unknown ids come back with an empty name.
+struct name_ids {
+  correlation id;
+  std::vector<topic_id> topics;
+  std::vector<group_id> groups;
+};
+template <class Inspector>
+auto inspect(Inspector& f, name_ids& x) {
+  return f(x.id, x.topics, x.groups);
+}
+
+struct ids_named {
+  correlation id;
+  std::vector<std::pair<topic_id, std::string>> topics;
+  std::vector<std::pair<group_id, std::string>> groups;
+};
+template <class Inspector>
+auto inspect(Inspector& f, ids_named& x) {
+  return f(x.id, x.topics, x.groups);
+}
+
+// -- delivery ----------------------------------------------------------------
+
+/// An index entry as its queue keeps it.
+struct visible_entry {
+  position at;
+  std::uint32_t length = 0;
+  std::uint32_t tag_hash = 0;
+  queue_offset offset;
+  wall_ms visible_ms = 0;
+  friend bool operator==(const visible_entry&, const visible_entry&) = default;
+};
+template <class Inspector>
+auto inspect(Inspector& f, visible_entry& x) {
+  return f(x.at, x.length, x.tag_hash, x.offset, x.visible_ms);
+}
+
+/// commit_log -> queue: what became visible there, in order of offset, dense.
+struct entries_visible {
+  queue_key queue;
+  position to; ///< of the batch: everything below is applied
+  std::vector<visible_entry> entries;
+};
+template <class Inspector>
+auto inspect(Inspector& f, entries_visible& x) {
+  return f(x.queue, x.to, x.entries);
+}
+
+/// consumer_group, connection (views, browsing) -> queue. Answer: `entries_fetched`, empty at the end of the queue.
+struct fetch_entries {
+  correlation id;
+  queue_key queue;
+  queue_offset from;
+  std::uint32_t max = 32;
+};
+template <class Inspector>
+auto inspect(Inspector& f, fetch_entries& x) {
+  return f(x.id, x.queue, x.from, x.max);
+}
+
+struct entries_fetched {
+  correlation id;
+  queue_key queue;
+  ec code = ec::ok;
+  queue_offset first; ///< oldest that the queue still has
+  queue_offset end;   ///< one behind the newest
+  std::vector<visible_entry> entries;
+};
+template <class Inspector>
+auto inspect(Inspector& f, entries_fetched& x) {
+  return f(x.id, x.queue, x.code, x.first, x.end, x.entries);
+}
+
+/// consumer_group -> queue: one `queue_grew` as soon as the queue has an entry at or behind `from`.
+struct watch_queue {
+  queue_key queue;
+  queue_offset from;
+};
+template <class Inspector>
+auto inspect(Inspector& f, watch_queue& x) {
+  return f(x.queue, x.from);
+}
+
+struct queue_grew {
+  queue_key queue;
+  queue_offset end;
+};
+template <class Inspector>
+auto inspect(Inspector& f, queue_grew& x) {
+  return f(x.queue, x.end);
+}
+
+enum class start_from : std::uint8_t { earliest = 0, latest = 1 };
+
+/// connection -> consumer_group: messages for one member. Parked up to `wait_ms` while there is none. Answer: `deliver`.
+struct fetch_messages {
+  correlation id;
+  topic_id topic;
+  std::uint32_t queues = 0; ///< of the topic
+  std::uint32_t max = 32;
+  std::uint32_t bytes_max = 0; ///< 0 = no bound but one message always passes
+  std::uint32_t wait_ms = 0;
+  start_from start = start_from::earliest; ///< for a group that is new on this topic
+};
+template <class Inspector>
+auto inspect(Inspector& f, fetch_messages& x) {
+  return f(x.id, x.topic, x.queues, x.max, x.bytes_max, x.wait_ms, x.start);
+}
+
+/// One message handed to one member until its lease ends. `lease` must come back with the acknowledgement.
+struct delivery {
+  queue_key queue;
+  visible_entry entry;
+  std::uint64_t lease = 0;
+  std::uint32_t attempts = 1; ///< 1 for the first delivery
+};
+template <class Inspector>
+auto inspect(Inspector& f, delivery& x) {
+  return f(x.queue, x.entry, x.lease, x.attempts);
+}
+
+struct deliver {
+  correlation id;
+  ec code = ec::ok;
+  std::vector<delivery> deliveries;
+};
+template <class Inspector>
+auto inspect(Inspector& f, deliver& x) {
+  return f(x.id, x.code, x.deliveries);
+}
+
+/// `done` = false hands the message back: it may be delivered again at once.
+struct acknowledgement {
+  queue_key queue;
+  queue_offset offset;
+  std::uint64_t lease = 0;
+  bool done = true;
+};
+template <class Inspector>
+auto inspect(Inspector& f, acknowledgement& x) {
+  return f(x.queue, x.offset, x.lease, x.done);
+}
+
+/// connection -> consumer_group. Answer: `acknowledged` when the progress is durable.
+struct acknowledge {
+  correlation id;
+  std::vector<acknowledgement> items;
+};
+template <class Inspector>
+auto inspect(Inspector& f, acknowledge& x) {
+  return f(x.id, x.items);
+}
+
+/// `late`: items whose lease had ended; they count as done unless another member holds the message by now.
+struct acknowledged {
+  correlation id;
+  ec code = ec::ok;
+  std::uint32_t accepted = 0;
+  std::uint32_t late = 0;
+};
+template <class Inspector>
+auto inspect(Inspector& f, acknowledged& x) {
+  return f(x.id, x.code, x.accepted, x.late);
+}
+
+// -- being looked at ---------------------------------------------------------
+
+/// A gauge or counter computed from state at the moment of asking. `labels` in Prometheus form without braces.
+struct sample {
+  std::string name;
+  std::string labels;
+  double value = 0;
+};
+template <class Inspector>
+auto inspect(Inspector& f, sample& x) {
+  return f(x.name, x.labels, x.value);
+}
+
+/// Something set aside because it cannot be applied or read.
+struct quarantined_item {
+  position at;
+  std::string what; ///< record type or actor
+  std::string why;
+  transaction_id transaction;
+};
+template <class Inspector>
+auto inspect(Inspector& f, quarantined_item& x) {
+  return f(x.at, x.what, x.why, x.transaction);
+}
+
+/// Answer to `status_request` from any actor of the tree.
+struct status_report {
+  std::string actor;
+  std::vector<sample> samples;
+  std::vector<quarantined_item> quarantined;
+};
+template <class Inspector>
+auto inspect(Inspector& f, status_report& x) {
+  return f(x.actor, x.samples, x.quarantined);
+}
+
+} // namespace handfast
