@@ -1,0 +1,52 @@
+#pragma once
+
+/// Writes one derived run.
+
+#include "storage/file_system.hpp"
+#include "storage/run_format.hpp"
+
+namespace handfast::storage {
+
+/// Takes sorted input, section after section (calls of a later section end the earlier ones):
+/// queues ascending by key, outcomes ascending by transaction, half samples, op samples, both
+/// ascending by offset. A violated order is a broken invariant. Memory: one block, and 32 bytes per
+/// queue. Belongs to one thread. Nobody sees the file before `commit`.
+///
+/// Write one with every checkpoint, even if it holds nothing: recovery replays from the first
+/// stretch that no run covers.
+class run_writer {
+public:
+  /// Begins a run of [from, to) in `directory` (made if missing).
+  static result<run_writer> begin(file_system& disk, std::string directory, std::uint64_t store_id,
+                                  position from, position to, std::uint64_t now_ms);
+
+  /// Entries of one queue with consecutive offsets from `first`. Several calls for one queue go on
+  /// upwards.
+  result<void> add_entries(queue_key key, queue_offset first, std::span<const queue_entry> entries);
+  result<void> add_outcome(const stored_outcome& outcome);
+  result<void> add_view_sample(view which, const view_sample& sample);
+  /// Sync, rename, sync of the directory. Call once, last. Returns the path.
+  result<std::string> commit();
+
+private:
+  run_writer(file_system& disk, std::string directory, run_info info);
+  result<void> go_to(run_section section);
+  std::byte* next_item();
+  result<void> finish_item();
+  result<void> end_block();
+
+  file_system* disk_;
+  std::string directory_;
+  run_info info_;
+  std::unique_ptr<file> file_;
+  std::vector<std::byte> block_;
+  std::vector<std::byte> pending_; ///< blocks not yet written
+  std::uint64_t written_ = 0;      ///< bytes of the file before `pending_`
+  std::size_t in_block_ = 0;
+  run_section section_ = run_section::entries;
+  std::uint32_t seed_ = 0;
+  std::vector<queue_extent> extents_;
+  position last_transaction_;
+};
+
+} // namespace handfast::storage

@@ -1,0 +1,134 @@
+#pragma once
+
+/// The log as one range of positions over many files.
+
+#include "storage/segment.hpp"
+
+#include <mutex>
+#include <shared_mutex>
+
+namespace handfast::storage {
+
+struct segment_options {
+  std::uint8_t shard = 0;
+  /// Of segments made from now on, header included; a multiple of 4 KiB. Existing ones keep their
+  /// size.
+  std::uint64_t segment_bytes = 256 * limits::mib;
+  /// Prepared before a new segment is used, so that a first start is quick. `prepare_step` does the
+  /// rest.
+  std::uint64_t first_prepared_bytes = 1 * limits::mib;
+};
+
+/// Where segments end, also those that do not exist yet. A plain value; stays right for as long as
+/// the set is open.
+class segment_layout {
+public:
+  segment_layout(std::vector<std::pair<position, position>> existing, position first_base,
+                 std::uint64_t segment_bytes)
+      : existing_{std::move(existing)}, first_base_{first_base}, segment_bytes_{segment_bytes} {}
+
+  /// First and end position of the segment that holds `p`; an end position belongs to the next
+  /// segment.
+  struct bounds {
+    position base;
+    position end;
+    [[nodiscard]] position first() const { return base + segment_header_bytes; }
+  };
+  [[nodiscard]] bounds segment_of(position p) const;
+  /// The longest record that a new segment can hold.
+  [[nodiscard]] std::uint64_t record_bytes_max() const {
+    return segment_bytes_ - segment_header_bytes;
+  }
+
+private:
+  std::vector<std::pair<position, position>> existing_;
+  position first_base_; ///< of the first segment that does not exist yet
+  std::uint64_t segment_bytes_;
+};
+
+/// A stretch of positions for which the file is missing or cannot be opened.
+struct missing_segment {
+  position from;
+  position to;
+  std::string reason;
+};
+
+/// All segments of one shard.
+///
+/// Threads: `write`, `sync` and `ensure` belong to the writer; `prepare_step` to one other thread
+/// (or the same); `find`, `segments` and reads through segments are safe from any thread; `retire`
+/// from any one thread. A segment that was retired stays readable for those that still hold it.
+///
+/// Disk full: `ensure` (and so `write_batch::write`) can fail with ec::disk_full before anything
+/// was written; the same call may be repeated when there is room. Any other error of a write or
+/// sync is final: stop the shard.
+class segment_set {
+public:
+  /// Opens what is in `directory` (made if missing) and removes the leftovers of an unfinished
+  /// preparation. A segment that cannot be opened is listed in `missing`, not an error, unless its
+  /// format is newer.
+  static result<std::unique_ptr<segment_set>> open(file_system& disk, std::string directory,
+                                                   std::uint64_t store_id,
+                                                   const segment_options& options);
+  /// For checks: changes nothing; only reads may follow.
+  static result<std::unique_ptr<segment_set>> open_read_only(file_system& disk,
+                                                             std::string directory,
+                                                             std::uint64_t store_id,
+                                                             std::uint8_t shard);
+
+  [[nodiscard]] std::vector<std::shared_ptr<segment>> segments() const;
+  [[nodiscard]] const std::vector<missing_segment>& missing() const { return missing_; }
+  /// The segment that holds `p`, or null.
+  [[nodiscard]] std::shared_ptr<segment> find(position p) const;
+  /// The first one that ends behind `p`, or null.
+  [[nodiscard]] std::shared_ptr<segment> find_from(position p) const;
+  /// Base of the oldest segment; the shard's first position when there is none.
+  [[nodiscard]] position begin() const;
+  [[nodiscard]] segment_layout layout() const;
+
+  /// Makes and prepares segments until [.., `to`) can be written.
+  result<void> ensure(position to);
+  /// Writes `pieces` from `at`; all inside one segment and its prepared part.
+  result<void> write(position at, std::span<const iovec> pieces);
+  /// Makes everything written in the segments that [from, to) touches durable.
+  result<void> sync(position from, position to);
+
+  /// One paced step of preparing: zeros for at most `bytes_max` (4 MiB at most) in the segment at
+  /// the tail, then in the next one. Returns whether there is more to do. ec::disk_full leaves
+  /// everything as it was and may be repeated later.
+  result<bool> prepare_step(std::uint64_t bytes_max);
+  /// Bytes that can still be appended without making or extending any file.
+  [[nodiscard]] std::uint64_t prepared_ahead() const;
+  /// Tells where appending goes on, so that preparing knows the tail; `write` moves it forward by
+  /// itself.
+  void set_tail(position tail);
+  [[nodiscard]] position tail() const { return position{tail_.load(std::memory_order_acquire)}; }
+
+  /// Deletes the segments that end at or below `limit`, oldest first, each durably, but never the
+  /// one at the tail. Returns the bytes freed.
+  result<std::uint64_t> retire(position limit);
+
+private:
+  segment_set(file_system& disk, std::string directory, std::uint64_t store_id,
+              const segment_options& options);
+  result<void> load(open_mode mode);
+  result<void> publish_next();
+  result<void> begin_next(std::uint64_t prepared);
+  [[nodiscard]] position next_base() const;
+  [[nodiscard]] std::string path_of(position base) const;
+
+  file_system& disk_;
+  std::string directory_;
+  std::uint64_t store_id_;
+  segment_options options_;
+  std::vector<missing_segment> missing_;
+  std::atomic<std::uint64_t> tail_{0};
+
+  mutable std::shared_mutex list_mutex_; ///< guards `segments_`
+  std::vector<std::shared_ptr<segment>> segments_;
+
+  std::mutex prepare_mutex_;      ///< guards `next_` and every change of a file's size
+  std::unique_ptr<segment> next_; ///< still under its temporary name
+};
+
+} // namespace handfast::storage
