@@ -45,7 +45,7 @@ std::string render_json(const std::vector<effective_value>& values);
 
 /// Problems of the whole that no single key shows: doors open to others without `insecure`, limits
 /// that contradict each other. One text per problem, empty when all is well.
-std::vector<std::string> problems_of(const settings& values);
+std::vector<std::string> validate(const settings& values);
 
 /// Collects values in the order of the calls; a later one wins. Nothing throws; problems wait for
 /// `finish`.
