@@ -6,6 +6,7 @@
 /// Answers are messages of their own with a `correlation` (no response promise is held across a sync); only
 /// `status_request` and `take_slices`, which need no disk, are answered as requests.
 
+#include "config/policy.hpp"
 #include "messages/log_record.hpp"
 #include "messages/requests.hpp"
 
@@ -413,10 +414,9 @@ struct outcome_known {
 struct checks_exhausted {
   transaction_life life;
 };
-enum class give_up_action : std::uint8_t { roll_back = 0, commit = 1, keep_asking = 2, park = 3 };
 struct exhausted_judged {
   transaction_id transaction;
-  give_up_action action = give_up_action::roll_back;
+  config::give_up_action action = config::give_up_action::roll_back;
 };
 
 /// check_scheduler -> half_store, after its own restart: send all deadlines anew.
