@@ -139,8 +139,8 @@ loader& loader::file(const std::filesystem::path& path) {
   auto name = path.string();
   std::error_code problem;
   auto status = std::filesystem::status(path, problem);
-  if (!std::filesystem::exists(status)) {
-    report(name, problem ? problem.message() : "no such file");
+  if (problem) {
+    report(name, problem.message());
     return *this;
   }
   if (!std::filesystem::is_regular_file(status)) {

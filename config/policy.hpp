@@ -35,11 +35,11 @@ struct policy {
 
 /// What one level (group, topic or message) says itself; the rest is left to the level below.
 struct policy_override {
-  std::optional<std::chrono::milliseconds> timeout;
-  std::optional<std::chrono::milliseconds> check_interval;
-  std::optional<double> check_backoff;
-  std::optional<std::uint32_t> check_max;
-  std::optional<std::chrono::milliseconds> check_total_age;
+  std::optional<std::chrono::milliseconds> timeout{};
+  std::optional<std::chrono::milliseconds> check_interval{};
+  std::optional<double> check_backoff{};
+  std::optional<std::uint32_t> check_max{};
+  std::optional<std::chrono::milliseconds> check_total_age{};
 
   friend bool operator==(const policy_override&, const policy_override&) = default;
 };
