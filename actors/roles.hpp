@@ -32,7 +32,9 @@ struct tick {
 };
 /// How is it going? Answered from state, at once.
 struct status_request {};
-/// Ordered stop: finish what is under way, take nothing new, answer `stopped`, end.
+/// Ordered stop: finish what is under way (own appends durable), take nothing new, answer `stopped`. A connection then ends by
+/// itself. All others stay, since the final checkpoint still takes slices from them: the supervisor ends them by an exit message.
+/// COMMIT LOG comes last: it drains, asks for the final checkpoint (`make_checkpoint::final`), writes the mark, then answers.
 struct stop {};
 struct stopped {
   std::string actor;
