@@ -350,8 +350,8 @@ using transaction_observer_actor = caf::typed_actor<caf::reacts_to<struct transa
 using topic_registry_actor =
     fold_actor::extend<caf::reacts_to<resolve_topic>, caf::reacts_to<put_topic>,
                        caf::reacts_to<delete_topic>, caf::reacts_to<list_topics>,
-                       caf::reacts_to<resolve_group>, caf::reacts_to<name_ids>,
-                       caf::reacts_to<struct topic_usage>>;
+                       caf::reacts_to<resolve_group>, caf::reacts_to<list_groups>,
+                       caf::reacts_to<name_ids>, caf::reacts_to<struct topic_usage>>;
 
 /// The index of one queue of one topic.
 using queue_actor =
@@ -376,8 +376,8 @@ using connection_actor = tree_member_actor::extend<
     caf::reacts_to<halves_stored>, caf::reacts_to<decided>, caf::reacts_to<ask_producers>,
     caf::reacts_to<transaction_found>, caf::reacts_to<transactions_listed>,
     caf::reacts_to<transaction_reopened>, caf::reacts_to<topic_resolved>,
-    caf::reacts_to<topics_listed>, caf::reacts_to<group_resolved>, caf::reacts_to<ids_named>,
-    caf::reacts_to<deliver>, caf::reacts_to<acknowledged>, caf::reacts_to<entries_fetched>,
+    caf::reacts_to<topics_listed>, caf::reacts_to<group_resolved>, caf::reacts_to<groups_listed>,
+    caf::reacts_to<ids_named>, caf::reacts_to<deliver>, caf::reacts_to<acknowledged>, caf::reacts_to<entries_fetched>,
     caf::reacts_to<records_read>, caf::reacts_to<view_read>,
     caf::reacts_to<struct producer_group_found>, caf::reacts_to<struct consumer_group_found>,
     caf::reacts_to<struct queue_found>, caf::reacts_to<struct node_status>, caf::reacts_to<tick>>;

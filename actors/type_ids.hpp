@@ -53,6 +53,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(handfast, caf::first_custom_type_id)
   CAF_ADD_TYPE_ID(handfast, (handfast::acknowledge))
   CAF_ADD_TYPE_ID(handfast, (handfast::acknowledged))
   CAF_ADD_TYPE_ID(handfast, (handfast::entries_visible))
+  CAF_ADD_TYPE_ID(handfast, (handfast::list_groups))
+  CAF_ADD_TYPE_ID(handfast, (handfast::groups_listed))
 
 CAF_END_TYPE_ID_BLOCK(handfast)
 

@@ -444,14 +444,15 @@ auto inspect(Inspector& f, topics_listed& x) {
   return f(x.id, x.page, x.more);
 }
 
-/// connection -> topic_registry: the id of a group, made durable at its first use.
+/// connection -> topic_registry: the id of a group, made durable at its first use. `create` = false only looks it up.
 struct resolve_group {
   correlation id;
   std::string name;
+  bool create = true;
 };
 template <class Inspector>
 auto inspect(Inspector& f, resolve_group& x) {
-  return f(x.id, x.name);
+  return f(x.id, x.name, x.create);
 }
 
 struct group_resolved {
@@ -463,6 +464,27 @@ struct group_resolved {
 template <class Inspector>
 auto inspect(Inspector& f, group_resolved& x) {
   return f(x.id, x.why, x.group, x.name);
+}
+
+/// connection -> topic_registry: groups by name. Answer: `groups_listed`.
+struct list_groups {
+  correlation id;
+  std::string after; ///< name of the last one of the page before
+  std::uint32_t max = 100;
+};
+template <class Inspector>
+auto inspect(Inspector& f, list_groups& x) {
+  return f(x.id, x.after, x.max);
+}
+
+struct groups_listed {
+  correlation id;
+  std::vector<std::pair<group_id, std::string>> page;
+  bool more = false;
+};
+template <class Inspector>
+auto inspect(Inspector& f, groups_listed& x) {
+  return f(x.id, x.page, x.more);
 }
 
 /// anyone -> topic_registry: names for ids, for listings. Unknown ids come back with an empty name.
@@ -596,16 +618,18 @@ auto inspect(Inspector& f, deliver& x) {
   return f(x.id, x.code, x.deliveries);
 }
 
-/// `done` = false hands the message back: it may be delivered again at once.
+/// `done` = false hands the message back: it may be delivered again at once. `quarantined`: its body can't be read; it counts as
+/// done and is listed.
 struct acknowledgement {
   queue_key queue;
   queue_offset offset;
   std::uint64_t lease = 0;
   bool done = true;
+  bool quarantined = false;
 };
 template <class Inspector>
 auto inspect(Inspector& f, acknowledgement& x) {
-  return f(x.queue, x.offset, x.lease, x.done);
+  return f(x.queue, x.offset, x.lease, x.done, x.quarantined);
 }
 
 /// connection -> consumer_group. Answer: `acknowledged` when the progress is durable.
