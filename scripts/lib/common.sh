@@ -71,7 +71,7 @@ run_tests() { # FOLDER [CTEST-ARGUMENT...]
   output="$(mktemp)"
   closing="$root/$folder/closing.txt"
   ctest --test-dir "$root/$folder" --output-on-failure --no-tests=error --timeout 900 \
-    --parallel "$(nproc)" "$@" 2>&1 | tee "$output" || status=$?
+    --parallel "$(nproc)" "$@" 2>&1 | sed -u '/^ *Start /d' | tee "$output" || status=$?
   { grep -E 'tests passed, .* out of' "$output" || echo "ctest found no test to run"; } |
     tail -n 1 | tee "$closing"
   rm -f "$output"
