@@ -87,7 +87,8 @@ struct register_appender {
   appender who;
 };
 
-/// queue -> commit_log: from now on the entries of this queue go to the sender. Answer: `appender_registered`.
+/// queue -> commit_log: from now on the entries of this queue go to the sender. Answer: `appender_registered`, then as
+/// `entries_visible` what no derived run has and nobody took so far.
 struct bind_queue {
   queue_key queue;
 };
@@ -97,6 +98,7 @@ struct bind_queue {
 struct appender_registered {
   position durable;
   position fence;
+  queue_offset next; ///< answer to `bind_queue`: offset of the queue's first entry at or behind `durable`
 };
 
 /// half_store, op_store, topic_registry, consumer_group -> commit_log. Each record's `cookie` must be unique in the appender's life
@@ -232,13 +234,15 @@ struct view_read {
 struct take_slices {
   std::string cursor;
 };
-/// `cursor` empty: that was all.
+/// `cursor` empty: that was all. A fold that is being rebuilt answers `ec::recovering`; the checkpoint is then tried again later.
 struct slices_taken {
   std::vector<named_slice> slices;
   std::string cursor;
+  ec code = ec::ok;
 };
 
-/// checkpointer -> queue, op_store, commit_log (views): what no derived run has yet, below `to`.
+/// checkpointer -> queue, op_store, commit_log (views): what no derived run has yet of the records below `to`, which is the end of a
+/// dispatched batch. More than that may be given, since everything dispatched is durable. `ec::recovering` as above.
 struct take_unsaved {
   position to;
 };
@@ -247,22 +251,30 @@ struct unsaved_taken {
   std::vector<stored_outcome> outcomes;
   std::vector<std::pair<queue_key, record_place>> view_entries; ///< `length` unused, offset in `view_offsets`
   std::vector<std::uint64_t> view_offsets;
+  ec code = ec::ok;
 };
 /// checkpointer -> the same, after the run is durable: what lies below `to` may leave the memory.
 struct run_saved {
   position to;
 };
 
-/// commit_log -> checkpointer: this much was appended since the last one; also asked for at stop.
+/// commit_log -> checkpointer: this much was appended since the last one; also asked for at stop. Everything below `durable` was
+/// dispatched before: it is where replay will start. `members`: who folds, apart from the roles that there is one of.
 struct make_checkpoint {
   position durable;
   bool final = false;
+  std::shared_ptr<const struct checkpoint_members> members;
 };
-/// checkpointer -> commit_log, node_supervisor.
+/// checkpointer -> commit_log, node_supervisor. Sent to log_reader too, before any `run_saved`.
 struct checkpoint_made {
   position replay_from;
   std::uint64_t bytes = 0;
   error why;
+};
+
+/// segment_keeper -> commit_log: the disk has no room for another segment, or has it again.
+struct disk_state {
+  bool full = false;
 };
 
 // -- handles ----------------------------------------------------------------------
@@ -285,6 +297,7 @@ using commit_log_actor = tree_member_actor::extend<
     caf::reacts_to<append_messages>, caf::reacts_to<append_records>,
     caf::reacts_to<register_appender>, caf::reacts_to<bind_queue>, caf::reacts_to<batch_synced>, caf::reacts_to<flush>,
     caf::reacts_to<tick>, caf::reacts_to<checkpoint_made>, caf::reacts_to<run_saved>,
+    caf::reacts_to<disk_state>,
     caf::replies_to<take_slices>::with<slices_taken>,
     caf::replies_to<take_unsaved>::with<unsaved_taken>>;
 
@@ -542,6 +555,13 @@ template <class Handle>
 struct peer {
   Handle actor;
   incarnation life;
+};
+
+/// The queues and groups that are bound to a log, and the entries of queues that nobody took so far.
+struct checkpoint_members {
+  std::vector<std::pair<queue_key, queue_actor>> queues;
+  std::vector<consumer_group_actor> groups;
+  std::vector<std::pair<queue_key, visible_entry>> untaken; ///< by queue and offset
 };
 
 struct shard_peers {
