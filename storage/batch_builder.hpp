@@ -50,8 +50,10 @@ public:
   void recycle(write_batch&& done);
 
 private:
-  void skip_to(position at, wall_ms time_ms);
+  [[nodiscard]] segment_layout::bounds bounds_at(position p) const;
+  void pad_to(position at, wall_ms time_ms);
   void append_bytes(position at, std::span<const std::byte> bytes);
+  void append_payload(position at, const shared_bytes& payload);
   [[nodiscard]] std::uint32_t lag_of(position at) const;
 
   const record_codec& codec_;
@@ -61,8 +63,10 @@ private:
   position from_;
   position tail_;
   position durable_;
+  position run_end_; ///< where the bytes appended so far end
   std::uint32_t epoch_ = 0;
   write_batch batch_;
+  write_batch spare_; ///< memory of a batch that is done
   std::vector<log_record> records_;
 };
 

@@ -74,6 +74,10 @@ private:
   std::uint32_t crc_ = 0;
 };
 
+/// Reads and checks one checkpoint. ec::corrupt if it is damaged or of another store,
+/// ec::newer_format.
+result<checkpoint> load_checkpoint(file_system& disk, const std::string& path,
+                                   std::uint64_t store_id);
 /// Loads the newest valid checkpoint of `store_id` in `directory`; damaged ones are passed over and
 /// named. ec::newer_format if the newest is of a newer version; an empty or missing directory is no
 /// error.

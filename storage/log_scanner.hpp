@@ -5,13 +5,17 @@
 #include "storage/record_codec.hpp"
 #include "storage/segment_set.hpp"
 
+#include <functional>
+
 namespace handfast::storage {
 
 struct scan_options {
   /// How much one read brings in.
   std::size_t chunk_bytes = 4 * limits::mib;
   /// Stop here; none = at the end of what is prepared.
-  position to;
+  position to{};
+  /// Called for each PAD, over which the scanner passes.
+  std::function<void(const record_header&)> on_pad{};
 };
 
 /// What `log_scanner::next` found.
@@ -54,12 +58,13 @@ public:
   [[nodiscard]] position durable() const { return durable_; }
 
 private:
-  enum class fill : std::uint8_t { ready, end, failed };
-  fill enter_segment();
-  /// Brings in [at_, at_ + bytes) if the segment has it.
+  /// Sets `segment_` to the one that holds `at_`, stepping over file headers and the unusable rest
+  /// of a segment.
+  bool enter_segment();
   result<void> load(std::size_t bytes);
   [[nodiscard]] std::span<const std::byte> window() const;
-  decode_status decode_here(log_record& record);
+  result<decode_status> decode_here(log_record& record);
+  scan_status settle(decode_status status);
 
   const segment_set& log_;
   const record_codec& codec_;
@@ -67,7 +72,7 @@ private:
   position at_;
   std::shared_ptr<segment> segment_;
   std::shared_ptr<std::byte[]> chunk_;
-  std::shared_ptr<const std::byte> owner_; ///< the same buffer, for windows
+  bool chunk_is_shared_ = false; ///< windows into it were handed out
   std::size_t chunk_capacity_ = 0;
   std::size_t chunk_size_ = 0;
   position chunk_at_;

@@ -29,24 +29,25 @@ public:
   result<std::string> commit();
 
 private:
-  run_writer(file_system& disk, std::string directory, run_info info);
+  run_writer(file_system& disk, std::string directory, const run_info& info);
+  /// Ends the sections before `section`.
   result<void> go_to(run_section section);
-  std::byte* next_item();
-  result<void> finish_item();
+  /// Room for the next item of the current section.
+  result<std::byte*> next_item();
   result<void> end_block();
+  result<void> flush();
 
   file_system* disk_;
   std::string directory_;
   run_info info_;
+  std::uint32_t seed_;
   std::unique_ptr<file> file_;
-  std::vector<std::byte> block_;
-  std::vector<std::byte> pending_; ///< blocks not yet written
+  std::vector<std::byte> pending_; ///< blocks that are not written yet, the open one last
   std::uint64_t written_ = 0;      ///< bytes of the file before `pending_`
-  std::size_t in_block_ = 0;
+  std::size_t block_items_ = 0;    ///< of the open block; 0: there is none
   run_section section_ = run_section::entries;
-  std::uint32_t seed_ = 0;
   std::vector<queue_extent> extents_;
-  position last_transaction_;
+  std::array<std::optional<std::uint64_t>, run_sections> last_key_; ///< of what must ascend
 };
 
 } // namespace handfast::storage

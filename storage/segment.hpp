@@ -44,6 +44,8 @@ public:
   /// Writes inside the prepared part.
   result<void> write(position at, std::span<const iovec> pieces);
   result<void> sync() { return content_->sync(); }
+  /// Writes zeros over [from, to), inside the prepared part.
+  result<void> erase(position from, position to);
   /// Fills with zeros up to `to` (clamped to the end); durable with the next sync. One thread at a
   /// time.
   result<void> prepare(position to);

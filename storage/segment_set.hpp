@@ -2,6 +2,7 @@
 
 /// The log as one range of positions over many files.
 
+#include "storage/record_codec.hpp"
 #include "storage/segment.hpp"
 
 #include <mutex>
@@ -104,6 +105,14 @@ public:
   void set_tail(position tail);
   [[nodiscard]] position tail() const { return position{tail_.load(std::memory_order_acquire)}; }
 
+  /// Writes zeros over what is prepared of [from, to), segment headers excepted, and makes them
+  /// durable.
+  result<void> erase(position from, position to);
+  /// Puts PADs that stand for accepted losses over [from, to), where the file exists, and makes
+  /// them durable.
+  result<void> bridge(const record_codec& codec, position from, position to, std::uint32_t epoch,
+                      wall_ms time_ms);
+
   /// Deletes the segments that end at or below `limit`, oldest first, each durably, but never the
   /// one at the tail. Returns the bytes freed.
   result<std::uint64_t> retire(position limit);
@@ -113,7 +122,7 @@ private:
               const segment_options& options);
   result<void> load(open_mode mode);
   result<void> publish_next();
-  result<void> begin_next(std::uint64_t prepared);
+  result<void> begin_next();
   [[nodiscard]] position next_base() const;
   [[nodiscard]] std::string path_of(position base) const;
 

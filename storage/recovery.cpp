@@ -1,0 +1,277 @@
+#include "storage/recovery.hpp"
+
+#include "messages/assert.hpp"
+#include "storage/tail_search.hpp"
+
+#include <algorithm>
+
+namespace handfast::storage {
+
+namespace {
+
+/// So many lost ranges are named in an error; beyond, only their number.
+constexpr std::size_t ranges_named_max = 16;
+
+std::string text_of(const lost_range& lost) {
+  return std::to_string(lost.from.value) + " to " + std::to_string(lost.to.value) + " (" +
+         lost.reason + ")";
+}
+
+/// Replays one log and settles its end.
+class replay {
+public:
+  replay(segment_set& log, const record_codec& codec, const recovery_options& options,
+         recovery_visitor& visitor, position durable, recovery_report& report)
+      : log_{log}, codec_{codec}, options_{options}, visitor_{visitor}, report_{report},
+        judge_{log, codec, durable}, scanner_{log,
+                                              codec,
+                                              report.scan_from,
+                                              {.chunk_bytes = options.chunk_bytes}} {}
+
+  result<void> run() {
+    begin_batch();
+    for (bool more = true; more;) {
+      const auto went_on = step();
+      if (!went_on)
+        return tl::unexpected{went_on.error()};
+      more = *went_on;
+    }
+    report_.end = scanner_.at();
+    report_.durable_mark = judge_.durable();
+    return survey_result();
+  }
+
+  /// Writes zeros over the torn tail and makes them durable.
+  result<void> cut() {
+    if (written_end_.value == 0)
+      return {};
+    report_.cut_from = report_.end;
+    report_.cut_bytes = written_end_.value - report_.end.value;
+    return log_.erase(report_.end, written_end_);
+  }
+
+private:
+  /// One record, or a place without one. False at the end of the log.
+  result<bool> step() {
+    auto& record = batch_->records.emplace_back();
+    const auto before = scanner_.at();
+    const auto status = scanner_.next(record);
+    judge_.learn(scanner_.durable());
+    switch (status) {
+    case scan_status::record:
+      return took_record();
+    case scan_status::damaged:
+      return found_damaged(record);
+    case scan_status::io_failed:
+      return tl::unexpected{scanner_.failure()};
+    case scan_status::invalid:
+    case scan_status::end:
+      break;
+    }
+    batch_->records.pop_back();
+    if (auto flushed = flush(); !flushed)
+      return tl::unexpected{flushed.error()};
+    HANDFAST_ASSERT(scanner_.at() >= before);
+    return settle_invalid(std::string{status == scan_status::end ? "the log ends too early"
+                                                                 : name_of(scanner_.reason())});
+  }
+
+  result<bool> took_record() {
+    ++report_.records;
+    report_.last_epoch = std::max(report_.last_epoch, scanner_.header().epoch);
+    if (scanner_.at().value - batch_->from.value < options_.batch_bytes)
+      return true;
+    return flush().map([] { return true; });
+  }
+
+  result<bool> found_damaged(log_record& record) {
+    const auto& header = scanner_.header();
+    const auto reason = scanner_.reason();
+    if (reason == decode_status::bad_payload) {
+      // A payload that was never synced is a torn tail, not damage.
+      const auto durable = judge_.was_durable(header.at);
+      if (!durable)
+        return tl::unexpected{durable.error()};
+      if (!*durable) {
+        batch_->records.pop_back();
+        scanner_.seek(header.at);
+        if (auto flushed = flush(); !flushed)
+          return tl::unexpected{flushed.error()};
+        return settle_invalid(std::string{name_of(reason)});
+      }
+    }
+    ++report_.quarantined;
+    const bool whole = reason == decode_status::bad_payload;
+    if (!surveying())
+      visitor_.on_damaged({header.at, static_cast<std::uint32_t>(header.stored_bytes()), reason,
+                           whole ? &record : nullptr});
+    if (!whole)
+      batch_->records.pop_back();
+    return took_record();
+  }
+
+  /// No valid record stands at the scanner's place: lost records, or the end of the log?
+  result<bool> settle_invalid(const std::string& reason) {
+    const auto at = scanner_.at();
+    const auto judged = judge_.judge(at);
+    if (!judged)
+      return tl::unexpected{judged.error()};
+    if (!judged->corrupt) {
+      written_end_ = judged->written_end;
+      return false;
+    }
+    HANDFAST_ASSERT(judged->lost_to > at);
+    const lost_range lost{at, judged->lost_to, reason};
+    report_.lost.push_back(lost);
+    if (options_.accept_corruption) {
+      if (auto bridged =
+              log_.bridge(codec_, lost.from, lost.to, report_.last_epoch, options_.now_ms);
+          !bridged)
+        return tl::unexpected{bridged.error()};
+      visitor_.on_lost(lost);
+    }
+    scanner_.seek(lost.to);
+    begin_batch();
+    return true;
+  }
+
+  /// After a loss that was not accepted only the extent of the damage is of interest.
+  [[nodiscard]] bool surveying() const {
+    return !report_.lost.empty() && !options_.accept_corruption;
+  }
+
+  result<void> survey_result() const {
+    if (!surveying())
+      return {};
+    std::string detail = "records that were durable are lost, at positions ";
+    for (std::size_t i = 0; i < std::min(report_.lost.size(), ranges_named_max); ++i)
+      detail += (i == 0 ? "" : ", ") + text_of(report_.lost[i]);
+    if (report_.lost.size() > ranges_named_max)
+      detail += " and " + std::to_string(report_.lost.size() - ranges_named_max) + " more ranges";
+    return fail(ec::corrupt, detail + "; nothing was changed");
+  }
+
+  void begin_batch() {
+    batch_ = std::make_shared<record_batch>();
+    batch_->replay = true;
+    batch_->from = scanner_.at();
+    batch_->records.reserve(last_size_);
+  }
+
+  result<void> flush() {
+    batch_->to = scanner_.at();
+    report_.bytes += batch_->to.value - batch_->from.value;
+    last_size_ = std::max(last_size_, batch_->records.size());
+    if (!batch_->records.empty() && !surveying())
+      if (auto taken = visitor_.on_batch(std::move(batch_)); !taken)
+        return taken;
+    begin_batch();
+    return {};
+  }
+
+  segment_set& log_;
+  const record_codec& codec_;
+  const recovery_options& options_;
+  recovery_visitor& visitor_;
+  recovery_report& report_;
+  tail_judge judge_;
+  log_scanner scanner_;
+  std::shared_ptr<record_batch> batch_;
+  std::size_t last_size_ = 0;
+  position written_end_;
+};
+
+/// The page cache may hold bytes that a crash of the process left unsynced: what is read must not
+/// be lost later.
+result<void> sync_tail(const segment_set& log) {
+  const auto all = log.segments();
+  for (std::size_t i = all.size() > 2 ? all.size() - 2 : 0; i < all.size(); ++i)
+    if (auto synced = all[i]->sync(); !synced)
+      return synced;
+  return {};
+}
+
+/// Damaged files are set aside under a name that nobody reads, so that they neither count nor get
+/// lost.
+result<void> set_aside(file_system& disk, const std::vector<damaged_file>& files) {
+  for (const auto& one : files)
+    if (auto renamed = disk.rename(one.path, one.path + ".damaged"); !renamed)
+      return renamed;
+  return {};
+}
+
+} // namespace
+
+result<recovered_store> recover(file_system& disk, const std::string& root,
+                                const recovery_options& options, recovery_visitor& visitor) {
+  const auto now = [&] { return options.clock ? options.clock() : std::chrono::nanoseconds{0}; };
+  const auto begun = now();
+  recovered_store store;
+  auto& report = store.report;
+
+  auto directory = store_directory::open(disk, root, options.new_store_id, options.now_ms);
+  if (!directory)
+    return tl::unexpected{directory.error()};
+  store.directory = std::move(*directory);
+  const auto& paths = store.directory.paths();
+  const auto store_id = store.directory.identity().store_id;
+  report.created = store.directory.created();
+
+  auto log = segment_set::open(disk, paths.log(), store_id, options.segments);
+  if (!log)
+    return tl::unexpected{log.error()};
+  store.log = std::move(*log);
+  if (auto synced = sync_tail(*store.log); !synced)
+    return tl::unexpected{synced.error()};
+
+  auto loaded = load_newest_checkpoint(disk, paths.checkpoints(), store_id);
+  if (!loaded)
+    return tl::unexpected{loaded.error()};
+  auto runs = open_runs(disk, paths.runs(), store_id);
+  if (!runs)
+    return tl::unexpected{runs.error()};
+  store.runs = std::move(*runs);
+  report.damaged_files = loaded->damaged;
+  report.damaged_files.insert(report.damaged_files.end(), store.runs.damaged.begin(),
+                              store.runs.damaged.end());
+
+  report.scan_from = store.log->begin();
+  position durable;
+  if (loaded->newest)
+    durable = loaded->newest->info.durable;
+  if (loaded->newest && !options.ignore_checkpoints) {
+    report.checkpoint_start = loaded->newest->info.start;
+    report.checkpoint_generation = loaded->newest->info.generation;
+    report.scan_from = store.runs.first_uncovered(report.scan_from + segment_header_bytes,
+                                                  report.checkpoint_start);
+    if (auto taken = visitor.on_checkpoint(*loaded->newest); !taken)
+      return tl::unexpected{taken.error()};
+  }
+  store.oldest_checkpoint_start = loaded->oldest_start;
+  loaded->newest.reset();
+  const auto opened = now();
+  report.opening = opened - begun;
+
+  const record_codec codec{store_id};
+  replay work{*store.log, codec, options, visitor, durable, report};
+  if (auto ran = work.run(); !ran)
+    return tl::unexpected{ran.error()};
+  const auto replayed = now();
+  report.replaying = replayed - opened;
+
+  if (auto cut = work.cut(); !cut)
+    return tl::unexpected{cut.error()};
+  if (auto done = set_aside(disk, report.damaged_files); !done)
+    return tl::unexpected{done.error()};
+  // Room for the first records, so that serving does not begin with making files.
+  if (auto ensured = store.log->ensure(report.end + segment_header_bytes + record_header_bytes);
+      !ensured && (report.created || ensured.error().code != ec::disk_full))
+    return tl::unexpected{ensured.error()};
+  if (const auto holder = store.log->find(report.end))
+    report.end = std::max(report.end, holder->first());
+  store.log->set_tail(report.end);
+  report.cutting = now() - replayed;
+  return store;
+}
+
+} // namespace handfast::storage

@@ -1,0 +1,150 @@
+#include "storage/tail_search.hpp"
+
+#include "messages/assert.hpp"
+#include "storage/little_endian.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace handfast::storage {
+
+namespace {
+
+constexpr std::size_t chunk_bytes = 4 * limits::mib;
+constexpr std::size_t block_bytes = 4 * limits::kib;
+constexpr std::size_t word = record_alignment;
+
+bool all_zero(std::span<const std::byte> bytes) {
+  return bytes.empty() || (bytes[0] == std::byte{0} &&
+                           std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+}
+
+/// Searches one segment.
+class searcher {
+public:
+  searcher(const segment& in, const record_codec& codec, bool first_only, tail_findings& findings)
+      : in_{in}, codec_{codec}, first_only_{first_only}, findings_{findings} {}
+
+  result<void> run(position from) {
+    std::vector<std::byte> chunk(chunk_bytes);
+    const auto end = in_.prepared_end();
+    for (auto at = from; at < end && !done();) {
+      const auto got = in_.read(at, chunk);
+      if (!got)
+        return tl::unexpected{got.error()};
+      const auto bytes = std::span<const std::byte>{chunk}.first(*got - *got % word);
+      if (bytes.empty())
+        break;
+      if (auto searched = search(at, bytes); !searched)
+        return searched;
+      at = at + bytes.size();
+    }
+    return {};
+  }
+
+private:
+  [[nodiscard]] bool done() const { return first_only_ && findings_.next_valid.value != 0; }
+
+  result<void> search(position at, std::span<const std::byte> bytes) {
+    for (std::size_t block = 0; block < bytes.size(); block += block_bytes) {
+      const auto part = bytes.subspan(block, std::min(block_bytes, bytes.size() - block));
+      if (all_zero(part))
+        continue;
+      for (std::size_t i = 0; i < part.size(); i += word) {
+        const auto value = get<std::uint64_t>(part.data() + i);
+        const auto here = at + block + i;
+        if (value != 0)
+          findings_.written_end = here + word;
+        // Where a header would name its own position, if one stood here.
+        if (value == here.value - record_field::at)
+          if (auto looked = look_at(position{value}); !looked)
+            return looked;
+        if (done())
+          return {};
+      }
+    }
+    return {};
+  }
+
+  /// Takes the record at `at`, if its header is valid.
+  result<void> look_at(position at) {
+    if (at < in_.first())
+      return {};
+    alignas(word) std::byte head[record_header_bytes];
+    record_header header;
+    auto got = in_.read(at, head);
+    if (!got)
+      return tl::unexpected{got.error()};
+    auto status = codec_.check_head(std::span{head}.first(*got), at, header);
+    if (status == decode_status::torn && *got == sizeof head) {
+      std::vector<std::byte> whole(header.head_bytes());
+      got = in_.read(at, whole);
+      if (!got)
+        return tl::unexpected{got.error()};
+      status = codec_.check_head(std::span{whole}.first(*got), at, header);
+    }
+    if (status != decode_status::ok)
+      return {};
+    findings_.durable = std::max(findings_.durable, header.durable());
+    if (findings_.next_valid.value == 0)
+      findings_.next_valid = at;
+    return {};
+  }
+
+  const segment& in_;
+  const record_codec& codec_;
+  bool first_only_;
+  tail_findings& findings_;
+};
+
+} // namespace
+
+result<tail_findings> search_tail(const segment_set& log, const record_codec& codec, position from,
+                                  bool first_only) {
+  HANDFAST_ASSERT(from.value % word == 0);
+  tail_findings findings;
+  for (const auto& one : log.segments()) {
+    if (one->end() <= from || (first_only && findings.next_valid.value != 0))
+      continue;
+    searcher search{*one, codec, first_only, findings};
+    if (auto ran = search.run(std::max(from, one->first())); !ran)
+      return tl::unexpected{ran.error()};
+  }
+  return findings;
+}
+
+result<void> tail_judge::search_all(position from) {
+  return search_tail(log_, codec_, from, false).map([this](const tail_findings& found) {
+    learn(found.durable);
+    searched_ = true;
+  });
+}
+
+result<bool> tail_judge::was_durable(position at) {
+  if (at >= durable_ && !searched_)
+    if (auto searched = search_all(at); !searched)
+      return tl::unexpected{searched.error()};
+  return at < durable_;
+}
+
+result<tail_judge::judgement> tail_judge::judge(position at) {
+  const auto durable = was_durable(at);
+  if (!durable)
+    return tl::unexpected{durable.error()};
+  // A file that was there and is not is no torn tail: its header was synced before it was used.
+  auto limit = durable_;
+  for (const auto& gap : log_.missing())
+    if (at >= gap.from && at < gap.to)
+      limit = std::max(limit, gap.to);
+  const bool corrupt = at < limit;
+  const auto found = search_tail(log_, codec_, at, corrupt);
+  if (!found)
+    return tl::unexpected{found.error()};
+  if (!corrupt)
+    return judgement{false, {}, found->written_end};
+  // Beyond the durable end only a torn tail can follow; scanning judges it when it gets there.
+  const auto valid = found->next_valid;
+  return judgement{true, valid.value != 0 && valid < limit ? valid : limit, {}};
+}
+
+} // namespace handfast::storage
