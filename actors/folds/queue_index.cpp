@@ -1,0 +1,136 @@
+#include "actors/folds/queue_index.hpp"
+
+#include "actors/folds/slice_io.hpp"
+#include "messages/assert.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace handfast {
+
+namespace {
+
+constexpr std::string_view slice_prefix = "queue/";
+
+template <class T>
+bool take_number(std::string_view& text, T& into) {
+  const auto [end, why] = std::from_chars(text.data(), text.data() + text.size(), into);
+  if (why != std::errc{})
+    return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+/// Calls `visit(queue_key, visible_entry)` for each entry that `record` makes visible.
+template <class Visit>
+void for_each_visible(const log_record& record, Visit&& visit) {
+  const auto give = [&](const index_entry& e) {
+    visit(queue_key{e.topic, e.queue},
+          visible_entry{e.at, e.length, e.tag_hash, e.offset, record.time_ms});
+  };
+  if (record.type == record_type::message) {
+    const auto& m = std::get<message_record>(record.content);
+    if (m.delay_ms == 0)
+      give({record.at, m.topic, m.queue, m.offset, record.length, m.tag_hash});
+  } else if (record.type == record_type::decide) {
+    for (const auto& e : std::get<decide_record>(record.content).entries)
+      give(e);
+  } else if (record.type == record_type::release) {
+    for (const auto& e : std::get<release_record>(record.content).entries)
+      give(e);
+  }
+}
+
+} // namespace
+
+void queue_index::apply(const log_record& record) {
+  for_each_visible(record, [&](queue_key key, const visible_entry& entry) {
+    if (key == key_)
+      add(entry);
+  });
+}
+
+void queue_index::add(const visible_entry& entry) {
+  const auto offset = entry.offset.value;
+  if (loaded_) {
+    HANDFAST_ASSERT(offset <= end_);
+    memory_first_ = end_ = offset;
+    loaded_ = false;
+  }
+  if (offset < end_)
+    return;
+  HANDFAST_ASSERT(offset == end_);
+  entries_.push_back({entry.at, entry.visible_ms, entry.length, entry.tag_hash});
+  ++end_;
+  HANDFAST_ASSERT(memory_first_ + entries_.size() == end_);
+}
+
+visible_entry queue_index::entry_at(std::uint64_t offset) const {
+  HANDFAST_ASSERT(offset >= memory_first_ && offset < end_);
+  const auto& e = entries_[static_cast<std::size_t>(offset - memory_first_)];
+  return {e.at, e.length, e.tag_hash, queue_offset{offset}, e.visible_ms};
+}
+
+std::vector<visible_entry> queue_index::read(queue_offset from, std::uint32_t max) const {
+  HANDFAST_ASSERT(from.value >= memory_first_);
+  std::vector<visible_entry> found;
+  if (from.value >= end_)
+    return found;
+  const auto to = from.value + std::min<std::uint64_t>(max, end_ - from.value);
+  found.reserve(static_cast<std::size_t>(to - from.value));
+  for (auto offset = from.value; offset < to; ++offset)
+    found.push_back(entry_at(offset));
+  return found;
+}
+
+std::vector<visible_entry> queue_index::take_unsaved() {
+  given_ = end_;
+  return read(queue_offset{memory_first_}, static_cast<std::uint32_t>(end_ - memory_first_));
+}
+
+void queue_index::saved() {
+  if (given_ <= memory_first_)
+    return;
+  const auto count = static_cast<std::ptrdiff_t>(given_ - memory_first_);
+  entries_.erase(entries_.begin(), entries_.begin() + count);
+  memory_first_ = given_;
+  if (entries_.empty())
+    entries_.shrink_to_fit();
+}
+
+std::string queue_index::slice_name(queue_key key) {
+  return std::string{slice_prefix} + std::to_string(key.topic.value) + "/" +
+         std::to_string(key.queue.value);
+}
+
+queue_key queue_index::key_of_slice(std::string_view name) {
+  queue_key key;
+  if (name.substr(0, slice_prefix.size()) != slice_prefix)
+    return {};
+  name.remove_prefix(slice_prefix.size());
+  if (!take_number(name, key.topic.value) || name.empty() || name.front() != '/')
+    return {};
+  name.remove_prefix(1);
+  return take_number(name, key.queue.value) && name.empty() ? key : queue_key{};
+}
+
+std::string queue_index::save() const {
+  if (end_ == 0)
+    return {};
+  slice_writer to;
+  to.put(end_);
+  return to.take();
+}
+
+void queue_index::load(const std::string& name, std::string_view bytes) {
+  if (key_of_slice(name) != key_)
+    return;
+  slice_reader from{bytes};
+  const auto end = from.get<std::uint64_t>();
+  HANDFAST_ASSERT(from.ok());
+  HANDFAST_ASSERT(entries_.empty());
+  memory_first_ = end_ = end;
+  loaded_ = true;
+}
+
+} // namespace handfast

@@ -1,0 +1,74 @@
+#pragma once
+
+/// The index of one queue, as far as no derived run holds it. Plain, no CAF; owned by QUEUE.
+
+#include "messages/log_record.hpp"
+#include "messages/requests.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace handfast {
+
+/// Visible entries by offset, dense, 24 bytes each. Entries leave when a derived run holds them;
+/// offsets below `memory_first` are there. Not thread-safe.
+class queue_index {
+public:
+  explicit queue_index(queue_key key) : key_{key} {}
+
+  [[nodiscard]] queue_key key() const { return key_; }
+  /// One behind the newest entry.
+  [[nodiscard]] queue_offset end() const { return queue_offset{end_}; }
+  /// Oldest entry that is in memory; `end` when none is.
+  [[nodiscard]] queue_offset memory_first() const { return queue_offset{memory_first_}; }
+  /// Oldest entry that the queue has at all.
+  [[nodiscard]] queue_offset first() const { return queue_offset{0}; }
+  [[nodiscard]] std::size_t in_memory() const { return entries_.size(); }
+
+  /// Takes the own entries of one record.
+  void apply(const log_record& record);
+  /// What is there already is ignored; a gap is a broken invariant.
+  void add(const visible_entry& entry);
+
+  /// Up to `max` entries from `from` on; both must lie in memory or behind it.
+  [[nodiscard]] std::vector<visible_entry> read(queue_offset from, std::uint32_t max) const;
+
+  /// Everything that no run has; remembers how far it gave.
+  [[nodiscard]] std::vector<visible_entry> take_unsaved();
+  /// A derived run holds what was given last.
+  void saved();
+
+  /// The slice's name is `queue/<topic>/<queue>`.
+  [[nodiscard]] static std::string slice_name(queue_key key);
+  /// The key that a slice belongs to; topic 0 for a name of another form.
+  [[nodiscard]] static queue_key key_of_slice(std::string_view name);
+  /// Empty for a queue that never had an entry.
+  [[nodiscard]] std::string save() const;
+  /// Ignores slices of other queues.
+  void load(const std::string& name, std::string_view bytes);
+  [[nodiscard]] queue_index emptied() const { return queue_index{key_}; }
+
+private:
+  struct stored {
+    position at;
+    wall_ms visible_ms;
+    std::uint32_t length;
+    std::uint32_t tag_hash;
+  };
+  [[nodiscard]] visible_entry entry_at(std::uint64_t offset) const;
+
+  queue_key key_;
+  std::uint64_t memory_first_ = 0;
+  std::uint64_t end_ = 0;
+  /// Just loaded: the end may lie ahead of what the replay begins with, since slices are taken
+  /// after the position where replay begins. The first replayed entry says where memory really
+  /// begins.
+  bool loaded_ = false;
+  std::deque<stored> entries_;
+  std::uint64_t given_ = 0; ///< end of what was given to a run that is not saved yet
+};
+
+} // namespace handfast
