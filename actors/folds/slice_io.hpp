@@ -87,6 +87,8 @@ public:
   /// Nothing was missing so far.
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool at_end() const { return rest_.empty(); }
+  /// There is more to read, and nothing was missing so far.
+  [[nodiscard]] bool more() const { return ok_ && !rest_.empty(); }
 
 private:
   bool need(std::size_t count) {
@@ -100,5 +102,15 @@ private:
   std::string_view rest_;
   bool ok_ = true;
 };
+
+/// Several values at once, in the order given; `get_all` reads what `put_all` wrote.
+template <class... Ts>
+void put_all(slice_writer& out, const Ts&... values) {
+  (out.put(values), ...);
+}
+template <class... Ts>
+void get_all(slice_reader& in, Ts&... values) {
+  ((values = in.get<Ts>()), ...);
+}
 
 } // namespace handfast
