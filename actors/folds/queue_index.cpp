@@ -21,26 +21,6 @@ bool take_number(std::string_view& text, T& into) {
   return true;
 }
 
-/// Calls `visit(queue_key, visible_entry)` for each entry that `record` makes visible.
-template <class Visit>
-void for_each_visible(const log_record& record, Visit&& visit) {
-  const auto give = [&](const index_entry& e) {
-    visit(queue_key{e.topic, e.queue},
-          visible_entry{e.at, e.length, e.tag_hash, e.offset, record.time_ms});
-  };
-  if (record.type == record_type::message) {
-    const auto& m = std::get<message_record>(record.content);
-    if (m.delay_ms == 0)
-      give({record.at, m.topic, m.queue, m.offset, record.length, m.tag_hash});
-  } else if (record.type == record_type::decide) {
-    for (const auto& e : std::get<decide_record>(record.content).entries)
-      give(e);
-  } else if (record.type == record_type::release) {
-    for (const auto& e : std::get<release_record>(record.content).entries)
-      give(e);
-  }
-}
-
 } // namespace
 
 void queue_index::apply(const log_record& record) {

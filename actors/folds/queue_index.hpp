@@ -13,6 +13,28 @@
 
 namespace handfast {
 
+/// Calls `visit(queue_key, visible_entry)` for each entry that `record` makes visible, in the order
+/// of the record: a plain message without delay, the messages of committed and the copies of
+/// given-up decisions, and what is released.
+template <class Visit>
+void for_each_visible(const log_record& record, Visit&& visit) {
+  const auto give = [&](const index_entry& e) {
+    visit(queue_key{e.topic, e.queue},
+          visible_entry{e.at, e.length, e.tag_hash, e.offset, record.time_ms});
+  };
+  if (record.type == record_type::message) {
+    const auto& m = std::get<message_record>(record.content);
+    if (m.delay_ms == 0)
+      give({record.at, m.topic, m.queue, m.offset, record.length, m.tag_hash});
+  } else if (record.type == record_type::decide) {
+    for (const auto& e : std::get<decide_record>(record.content).entries)
+      give(e);
+  } else if (record.type == record_type::release) {
+    for (const auto& e : std::get<release_record>(record.content).entries)
+      give(e);
+  }
+}
+
 /// Visible entries by offset, dense, 24 bytes each. Entries leave when a derived run holds them;
 /// offsets below `memory_first` are there. Not thread-safe.
 class queue_index {
