@@ -1,0 +1,34 @@
+#include "actors/folds/ask_history.hpp"
+
+#include "messages/limits.hpp"
+
+namespace handfast {
+
+void ask_history::add(position transaction, ask_made ask) {
+  auto found = asks_.find(transaction);
+  if (found == asks_.end()) {
+    if (order_.size() == max_) {
+      asks_.erase(order_.front());
+      order_.pop_front();
+    }
+    order_.push_back(transaction);
+    found = asks_.emplace(transaction, std::vector<ask_made>{}).first;
+  }
+  auto& asks = found.value();
+  if (asks.size() == limits::asks_remembered)
+    asks.erase(asks.begin());
+  asks.push_back(std::move(ask));
+}
+
+void ask_history::answer(position transaction, std::string_view what) {
+  const auto found = asks_.find(transaction);
+  if (found != asks_.end())
+    found.value().back().answer = what;
+}
+
+std::vector<ask_made> ask_history::of(position transaction) const {
+  const auto found = asks_.find(transaction);
+  return found == asks_.end() ? std::vector<ask_made>{} : found->second;
+}
+
+} // namespace handfast
