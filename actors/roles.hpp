@@ -422,7 +422,12 @@ struct outcome_known {
   correlation id;
   ec code = ec::ok; ///< unknown_transaction or transaction_expired without one
   stored_outcome outcome;
-  std::vector<index_entry> messages; ///< with offsets, of a committed or given-up one
+  /// Of a committed or given-up one: topics and queues as the producer chose them, offsets as they became visible.
+  std::vector<index_entry> messages;
+  producer_id producer; ///< this and the rest: what the opening record says, if it can still be read
+  wall_ms stored_ms = 0;
+  std::uint32_t timeout_ms = 0;
+  position reopened_from;
 };
 
 /// half_store -> check_listener: all checks of this transaction are used up. Answer: `exhausted_judged`.

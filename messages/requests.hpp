@@ -150,21 +150,15 @@ auto inspect(Inspector& f, decided& x) {
 
 /// half_store -> op_store: pending transactions to decide; half_store has marked them *deciding*. op_store appends one DECIDE
 /// for all that are not decided yet. The answer is the durable record itself; what was decided before comes as `decided`.
-struct decision_order {
-  decision what;
-  std::vector<index_entry> messages; ///< where its bodies are; offsets not stamped yet
-};
-template <class Inspector>
-auto inspect(Inspector& f, decision_order& x) {
-  return f(x.what, x.messages);
-}
-
 struct record_decisions {
-  std::vector<decision_order> orders;
+  std::vector<decision> decisions;
+  /// Where the bodies are, `messages` of them for each decision, in order; offsets not stamped yet.
+  std::vector<index_entry> entries;
+  position applied; ///< everything decided below is known to the sender
 };
 template <class Inspector>
 auto inspect(Inspector& f, record_decisions& x) {
-  return f(x.orders);
+  return f(x.decisions, x.entries, x.applied);
 }
 
 // -- checks ------------------------------------------------------------------
@@ -342,10 +336,11 @@ struct transactions_listed {
   correlation id;
   std::vector<transaction_life> page;
   bool more = false;
+  ec code = ec::ok; ///< recovering: the owner is being restarted
 };
 template <class Inspector>
 auto inspect(Inspector& f, transactions_listed& x) {
-  return f(x.id, x.page, x.more);
+  return f(x.id, x.page, x.more, x.code);
 }
 
 /// connection -> half_store: open a given-up transaction again. Answer: `transaction_reopened` once durable.
