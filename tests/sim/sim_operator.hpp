@@ -1,0 +1,92 @@
+#pragma once
+
+/// A simulated operator: looks at transactions, decides and reopens some; at the end audits the
+/// whole node.
+
+#include "tests/sim/sim_client.hpp"
+#include "tests/sim/sim_database.hpp"
+#include "tests/sim/sim_options.hpp"
+
+#include <set>
+#include <vector>
+
+namespace handfast::sim {
+
+class sim_operator final : public sim_client {
+public:
+  sim_operator(sim_timeline& time, sim_door& door, const std::vector<topic_plan>& topics,
+               const sim_plan& plan)
+      : sim_client{time, door, "operator"}, topics_{topics}, plan_{plan} {}
+
+  /// Asks for the outcome of every transaction that the journal names, reads every index entry of
+  /// every queue and the progress of every group, and lists what is still pending. Begins again if
+  /// the connection is lost.
+  void audit();
+  [[nodiscard]] bool audited() const { return auditing_ && connected() && open_questions_.empty(); }
+  /// Pending according to the last listing that was whole.
+  [[nodiscard]] const std::set<transaction_id>& pending() const { return pending_; }
+  /// The node's own report, from the audit.
+  [[nodiscard]] const std::string& status_json() const { return status_json_; }
+  [[nodiscard]] std::uint64_t entries_listed() const { return entries_listed_; }
+  /// A fresh listing of what is pending; see `pending`.
+  void look();
+  [[nodiscard]] bool looked() const { return looked_; }
+  [[nodiscard]] std::string waiting_for() const override;
+
+protected:
+  void on_welcome() override;
+  void on_lost() override;
+  void on_frame(const native::frame& from) override;
+
+private:
+  struct question {
+    enum class kind {
+      topic,
+      list,
+      query,
+      decision,
+      reopen,
+      view,
+      groups,
+      status
+    } what = kind::list;
+    transaction_id id;
+    outcome wanted = outcome::pending;
+    std::size_t topic = 0;
+    std::uint32_t queue = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t asked_at = 0; ///< events in the journal then
+  };
+
+  correlation ask(question q);
+  void wander();
+  void list(position after);
+  void query(transaction_id id);
+  void decide(transaction_id id);
+  void reopen(transaction_id id);
+  void read_queue(std::size_t topic, std::uint32_t queue, std::uint64_t offset);
+  void begin_audit();
+  void again(question q);
+
+  void on_topic(const native::topic_resolved& x, const question& q);
+  void on_transactions(const native::transactions& x, const question& q);
+  void on_entries(const native::delivered& x, const question& q);
+  void on_groups(const native::groups& x, const question& q);
+  bool on_decided(const native::frame& from);
+  void on_refused(const native::refused& x, const question& q);
+
+  const std::vector<topic_plan>& topics_;
+  const sim_plan& plan_;
+  std::vector<topic_id> topic_ids_;
+  std::vector<std::uint32_t> queue_counts_;
+  std::map<std::uint64_t, question> open_questions_;
+  std::vector<transaction_id> seen_; ///< for a second look
+  std::set<transaction_id> listing_;
+  std::set<transaction_id> pending_;
+  bool looked_ = false;
+  bool auditing_ = false;
+  std::uint64_t entries_listed_ = 0;
+  std::string status_json_;
+};
+
+} // namespace handfast::sim

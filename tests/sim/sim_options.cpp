@@ -1,0 +1,72 @@
+#include "tests/sim/sim_options.hpp"
+
+#include "tests/sim/sim_random.hpp"
+
+namespace handfast::sim {
+
+using std::chrono::milliseconds;
+
+std::string_view name_of(mutant m) {
+  switch (m) {
+  case mutant::none:
+    return "none";
+  case mutant::no_sync:
+    return "no_sync";
+  case mutant::answer_before_sync:
+    return "answer_before_sync";
+  }
+  return "invalid";
+}
+
+namespace {
+
+/// Small numbers everywhere, so that every bound, segment end and time-out is met within a short
+/// run.
+config::settings small_settings(sim_random& random) {
+  config::settings s;
+  s.store.dir = "/data";
+  s.store.segment_size = random.chance(500) ? 32 * limits::kib : 256 * limits::kib;
+  s.store.checkpoint_bytes = random.between(8, 64) * limits::kib;
+  s.transaction.checks.timeout = milliseconds{random.between(500, 3'000)};
+  s.transaction.checks.check_interval = milliseconds{random.between(500, 3'000)};
+  s.transaction.checks.check_max = static_cast<std::uint32_t>(random.between(1, 5));
+  s.transaction.outcomes_in_memory = random.chance(500) ? random.between(4, 40) : 10'000;
+  if (random.chance(200))
+    s.transaction.pending_max = random.between(4, 20);
+  s.producer.session_timeout = milliseconds{random.between(500, 3'000)};
+  s.topic.default_queues = static_cast<std::uint32_t>(random.between(1, 4));
+  s.consumer.lease = milliseconds{random.between(500, 3'000)};
+  s.supervision.restarts = 1'000; // kills are ours, not a reason to stop
+  return s;
+}
+
+std::uint32_t sometimes(sim_random& random, std::uint32_t per_mille, std::uint32_t value) {
+  return random.chance(per_mille) ? value : 0;
+}
+
+} // namespace
+
+sim_plan plan_of(std::uint64_t seed) {
+  sim_random random{seed ^ 0x706c616eULL};
+  sim_plan p;
+  p.power_cut = sometimes(random, 700, static_cast<std::uint32_t>(random.between(1, 3)));
+  p.kill = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 4)));
+  p.cut_connection = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 4)));
+  p.disk_step = static_cast<std::uint32_t>(random.between(20, 400));
+  p.time_slip = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 60)));
+  p.powered_ops = static_cast<std::uint32_t>(random.between(0, 700));
+  p.producers = static_cast<std::uint32_t>(random.between(1, 4));
+  p.consumers = static_cast<std::uint32_t>(random.between(1, 3));
+  p.topics = static_cast<std::uint32_t>(random.between(1, 3));
+  p.conflicts = sometimes(random, 500, 200);
+  p.undecided = sometimes(random, 600, static_cast<std::uint32_t>(random.between(50, 500)));
+  p.slow = sometimes(random, 500, static_cast<std::uint32_t>(random.between(50, 300)));
+  p.several = sometimes(random, 500, 400);
+  p.plain = sometimes(random, 500, 500);
+  p.stalls = sometimes(random, 400, 100);
+  p.client_crashes = sometimes(random, 400, 2);
+  p.settings = small_settings(random);
+  return p;
+}
+
+} // namespace handfast::sim

@@ -1,0 +1,53 @@
+#pragma once
+
+/// What one simulated run does. Everything else follows from the seed.
+
+#include "config/settings.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace handfast::sim {
+
+/// A fault planted on purpose, to show that the checker finds it.
+enum class mutant : std::uint8_t {
+  none,
+  no_sync,            ///< the sync does nothing, although it is reported done
+  answer_before_sync, ///< a batch is reported done before it is synced
+};
+
+std::string_view name_of(mutant m);
+
+struct sim_options {
+  std::uint64_t seed = 1;
+  std::uint64_t steps = 4'000; ///< of the safety phase
+  mutant planted = mutant::none;
+  bool keep_trace = false; ///< collect the list of events for people
+};
+
+/// How often things happen in a run, drawn from its seed: most runs leave some kinds of fault out,
+/// so that others come to the fore. Per-mille values are chances per step.
+struct sim_plan {
+  std::uint32_t power_cut = 0;
+  std::uint32_t kill = 0;
+  std::uint32_t cut_connection = 0;
+  std::uint32_t disk_step = 0; ///< chance that a waiting disk step goes before a waiting actor
+  std::uint32_t time_slip = 0; ///< chance that time passes although actors have work
+  std::uint32_t powered_ops =
+      0; ///< chance that a power cut comes at a disk operation instead of between steps
+  std::uint32_t producers = 2;
+  std::uint32_t consumers = 2;
+  std::uint32_t topics = 2;
+  std::uint32_t conflicts = 0;
+  std::uint32_t undecided = 0;
+  std::uint32_t slow = 0;
+  std::uint32_t several = 0; ///< more than one message in a transaction
+  std::uint32_t plain = 0;
+  std::uint32_t stalls = 0;
+  std::uint32_t client_crashes = 0;
+  config::settings settings;
+};
+
+sim_plan plan_of(std::uint64_t seed);
+
+} // namespace handfast::sim
