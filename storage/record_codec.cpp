@@ -184,8 +184,10 @@ decode_status record_codec::decode(std::span<const std::byte> bytes, position at
   message->payload_crc = header.payload_crc;
   message->payload = {};
   const auto payload = bytes.subspan(header.head_bytes(), payload_bytes);
-  if (crc32c(payload) != header.payload_crc)
+  if (crc32c(payload) != header.payload_crc) {
+    message->properties_size = 0; // there are none any more
     return decode_status::bad_payload;
+  }
   message->payload = {std::shared_ptr<const std::byte>{owner, payload.data()}, payload.size()};
   return decode_status::ok;
 }
