@@ -1,0 +1,164 @@
+#include "actors/client/admin.hpp"
+
+#include "actors/client/calls.hpp"
+#include "actors/client/deliveries.hpp"
+
+#include <algorithm>
+
+namespace handfast::client {
+
+namespace {
+
+/// A request whose answer is `done`, or which must not be repeated since a repeat would be answered
+/// differently.
+template <class Make>
+request once(Make make) {
+  auto r = single_request(std::move(make));
+  r.resend = false;
+  return r;
+}
+
+/// The only item of a page.
+template <class Item, class Page>
+answer<Item> only_item(session& via, request what) {
+  auto got = call<Page>(via, std::move(what), [](Page page) { return std::move(page.items); });
+  if (!got)
+    return got.is_refused() ? answer<Item>{refused{got.why()}} : answer<Item>{unknown{got.why()}};
+  if (got->empty())
+    return error{ec::internal, "an empty answer"};
+  return std::move(got).value().front();
+}
+
+answer<decision> decide(session& via, const transaction_id& id, outcome wanted) {
+  return decision_of(wait_for(via, deciding_request({}, id, wanted, origin::admin, 0)));
+}
+
+} // namespace
+
+answer<native::topic_item> admin::create_topic(std::string name, std::uint32_t queues,
+                                               attributes options) {
+  return only_item<native::topic_item, native::topics>(
+      *session_, single_request([=](const addressing& with) {
+        return native::topic_create{with.id, name, queues, options};
+      }));
+}
+
+answer<std::vector<native::topic_item>> admin::topics() {
+  std::vector<native::topic_item> all;
+  std::string after;
+  for (;;) {
+    auto page = call<native::topics>(*session_, single_request([after](const addressing& with) {
+      return native::topic_list{with.id, after, 500};
+    }),
+                                     [](native::topics got) { return got; });
+    if (!page)
+      return page.why();
+    for (const auto& item : page->items)
+      all.push_back(item);
+    if (!page->more || page->items.empty())
+      return all;
+    after = page->items.back().info.name;
+  }
+}
+
+answer<native::topic_item> admin::topic(std::string name) {
+  return only_item<native::topic_item, native::topics>(
+      *session_, single_request([name](const addressing& with) {
+        return native::topic_show{with.id, name};
+      }));
+}
+
+answer<nothing> admin::delete_topic(std::string name, bool force) {
+  return call<native::done>(*session_, once([=](const addressing& with) {
+    return native::topic_delete{with.id, name, force};
+  }),
+                            [](const native::done&) { return nothing{}; });
+}
+
+answer<std::vector<native::transaction_info>> admin::transactions(transaction_filter filter,
+                                                                  std::size_t max) {
+  std::vector<native::transaction_info> all;
+  position after;
+  while (all.size() < max) {
+    auto count = static_cast<std::uint32_t>(std::min(max - all.size(), limits::page_items_max));
+    auto page = call<native::transactions>(*session_, single_request([=](const addressing& with) {
+      return native::list_transactions{with.id,      filter.state, filter.group,
+                                       filter.topic, after,        count};
+    }),
+                                           [](native::transactions got) { return got; });
+    if (!page)
+      return page.why();
+    for (const auto& item : page->items)
+      all.push_back(item);
+    if (!page->more || page->items.empty())
+      break;
+    after = page->items.back().life.id.opened_at;
+  }
+  return all;
+}
+
+answer<native::transaction_info> admin::transaction(const transaction_id& id) {
+  return only_item<native::transaction_info, native::transactions>(
+      *session_, single_request([id](const addressing& with) {
+        return native::query_transaction{with.id, id};
+      }));
+}
+
+answer<decision> admin::commit(const transaction_id& id) {
+  return decide(*session_, id, outcome::committed);
+}
+
+answer<decision> admin::rollback(const transaction_id& id) {
+  return decide(*session_, id, outcome::rolled_back);
+}
+
+answer<transaction_id> admin::reopen(const transaction_id& id) {
+  return call<native::reopened>(*session_, once([id](const addressing& with) {
+    return native::reopen{with.id, id};
+  }),
+                                [](const native::reopened& got) { return got.new_id; });
+}
+
+answer<std::string> admin::status() {
+  return call<native::status_report>(
+      *session_, single_request([](const addressing& with) { return native::status{with.id}; }),
+      [](native::status_report got) { return std::move(got.json); });
+}
+
+answer<std::vector<native::group_item>> admin::groups() {
+  std::vector<native::group_item> all;
+  std::string after;
+  for (;;) {
+    auto page = call<native::groups>(*session_, single_request([after](const addressing& with) {
+      return native::group_list{with.id, after, 500};
+    }),
+                                     [](native::groups got) { return got; });
+    if (!page)
+      return page.why();
+    all.insert(all.end(), page->items.begin(), page->items.end());
+    if (!page->more || page->items.empty())
+      return all;
+    after = page->items.back().name;
+  }
+}
+
+answer<std::vector<quarantined_item>> admin::quarantine(std::uint32_t max) {
+  return call<native::quarantine_page>(
+      *session_, single_request([max](const addressing& with) {
+        return native::quarantine_list{with.id, max};
+      }),
+      [](native::quarantine_page got) { return std::move(got.items); });
+}
+
+answer<std::vector<received_message>> admin::peek(std::string topic, queue_no queue,
+                                                  queue_offset from, std::uint32_t max) {
+  auto r = single_request([=](const addressing& with) {
+    return native::read_view{with.id, with.topic, queue, from, max};
+  });
+  r.topic = topic;
+  return call<native::delivered>(*session_, std::move(r), [&](const native::delivered& got) {
+    return messages_of(got, topic);
+  });
+}
+
+} // namespace handfast::client
