@@ -199,10 +199,11 @@ struct check_result {
   bool handed_over = false;
   producer_id member;
   std::string member_name;
+  bool original_connected = false; ///< said by producer_group about what was not handed over
 };
 template <class Inspector>
 auto inspect(Inspector& f, check_result& x) {
-  return f(x.transaction, x.handed_over, x.member, x.member_name);
+  return f(x.transaction, x.handed_over, x.member, x.member_name, x.original_connected);
 }
 
 /// connection -> producer_group, producer_group -> half_store.
