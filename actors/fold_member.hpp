@@ -2,21 +2,30 @@
 
 /// How an actor that folds the log comes to serve: the same few steps for all of them.
 ///
-/// At a node's start recovery hands over a whole fold. A restarted actor begins with an empty one: it registers with COMMIT LOG
-/// (which fences its dead predecessor), loads its slices of the newest checkpoint, replays the log up to the durable end, applies
-/// what was dispatched meanwhile, and serves once it has applied everything below the fence.
+/// At a node's start recovery hands over a whole fold. A restarted actor begins with an empty one:
+/// it registers with COMMIT LOG (which fences its dead predecessor), loads its slices of the newest
+/// checkpoint, replays the log up to the durable end, applies what was dispatched meanwhile, and
+/// serves once it has applied everything below the fence.
 ///
 /// `Fold` is a plain class with
-///   void load(const std::string& slice_name, std::string_view bytes);   // one slice of a checkpoint
-///   Fold emptied() const;                                                // same settings, no content
-/// The owner's `apply(const log_record&, bool replayed)` is called for each record in log order, exactly once, and must be total:
-/// what it throws puts that record in quarantine and the fold goes on.
+///   void load(const std::string& slice_name, std::string_view bytes);   // one slice of a
+///   checkpoint Fold emptied() const;                                                // same
+///   settings, no content
+/// The owner's `apply(const log_record&, bool replayed)` is called for each record in log order,
+/// exactly once in this life, and must be total: what it throws puts that record in quarantine and
+/// the fold goes on. Records that a loaded slice knows already may be among them, since slices are
+/// younger than the place where replay starts.
+///
+/// While it is not `serving`, the owner answers `take_slices` and `take_unsaved` with
+/// `ec::recovering`. A checkpoint or log that cannot be read ends the actor (its supervisor tries
+/// again, then stops the shard).
 
 #include "actors/roles.hpp"
 #include "messages/assert.hpp"
 
 #include <deque>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,10 +44,15 @@ struct fold_start {
 /// Cookies of one life of an appender: unique over all its lives.
 class cookie_source {
 public:
-  explicit cookie_source(incarnation life) : next_{(life.value << 40) + 1} {}
+  explicit cookie_source(incarnation life) : next_{(life.value << life_shift) + 1} {
+    HANDFAST_ASSERT(life.value < std::uint64_t{1} << (64 - life_shift));
+  }
   std::uint64_t next() { return next_++; }
+  /// Whose cookie it is.
+  static incarnation life_of(std::uint64_t cookie) { return incarnation{cookie >> life_shift}; }
 
 private:
+  static constexpr unsigned life_shift = 40;
   std::uint64_t next_;
 };
 
@@ -62,27 +76,31 @@ public:
   /// Sets one record aside; the fold goes on without it.
   void quarantine(quarantined_item item) { quarantined_.push_back(std::move(item)); }
 
-  /// The peers are known or have changed. Registers at the first call; begins again if a restore was under way.
+  /// The peers are known or have changed. Registers at the first call; begins to restore again if
+  /// the LOG READER was restarted meanwhile.
   void connect(const shard_peers& peers) {
+    const bool reader_changed = reader_life_ != peers.log_reader.life;
     commit_log_ = peers.commit_log.actor;
     log_reader_ = peers.log_reader.actor;
-    if (!registered_ || stage_ == stage::restoring) {
+    reader_life_ = peers.log_reader.life;
+    if (!registered_ || (stage_ == stage::restoring && reader_changed)) {
       registered_ = true;
       self_->send(commit_log_, register_appender{who_});
     }
   }
 
   void on_registered(const appender_registered& x) {
-    if (serving())
+    if (stage_ != stage::restoring)
       return;
     durable_ = x.durable;
     fence_ = x.fence;
-    self_->send(log_reader_, load_slices{{}, prefix_});
+    self_->send(log_reader_, load_slices{next_question(), prefix_});
   }
 
   void on_slices(const slices_loaded& x) {
-    if (serving())
+    if (stage_ != stage::restoring || x.id != question_)
       return;
+    must_be_read(x.code);
     fold = fold.emptied();
     for (const auto& slice : x.slices)
       fold.load(slice.name, slice.bytes);
@@ -93,8 +111,9 @@ public:
   /// @param apply called as `apply(record, replayed)`
   template <class Apply>
   void on_replayed(const log_replayed& x, Apply&& apply) {
-    if (serving())
+    if (stage_ != stage::restoring || x.id != question_)
       return;
+    must_be_read(x.code);
     if (x.batch)
       for (const auto& record : x.batch->records)
         apply_one(record, true, apply);
@@ -125,8 +144,17 @@ public:
 private:
   enum class stage { restoring, catching_up, serving };
 
-  void replay_more() {
-    self_->send(log_reader_, replay_log{{}, applied_, durable_});
+  void replay_more() { self_->send(log_reader_, replay_log{next_question(), applied_, durable_}); }
+
+  /// Answers to older questions, from before a restart of the reader, are ignored.
+  correlation next_question() {
+    ++question_.value;
+    return question_;
+  }
+
+  static void must_be_read(ec code) {
+    if (code != ec::ok)
+      throw std::runtime_error("can't fold the log again: " + std::string{advice_of(code)});
   }
 
   void serve_if_complete() {
@@ -161,6 +189,8 @@ private:
   position fence_;
   stage stage_;
   bool registered_ = false;
+  incarnation reader_life_;
+  correlation question_;
   commit_log_actor commit_log_;
   log_reader_actor log_reader_;
   std::deque<std::shared_ptr<const record_batch>> held_;
