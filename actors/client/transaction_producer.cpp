@@ -53,16 +53,16 @@ void transaction_producer::set_listener(std::string topic,
 transaction_result transaction_producer::send_in_transaction(message what, std::any argument) {
   std::vector<message> one;
   one.push_back(std::move(what));
-  return send_in_transaction(std::move(one), std::move(argument));
+  return send_all_in_transaction(std::move(one), std::move(argument));
 }
 
-transaction_result transaction_producer::send_in_transaction(std::vector<message> what,
-                                                             std::any argument) {
-  return send_in_transaction_async(std::move(what), std::move(argument)).get();
+transaction_result transaction_producer::send_all_in_transaction(std::vector<message> what,
+                                                                 std::any argument) {
+  return send_all_in_transaction_async(std::move(what), std::move(argument)).get();
 }
 
 std::future<transaction_result>
-transaction_producer::send_in_transaction_async(std::vector<message> what, std::any argument) {
+transaction_producer::send_all_in_transaction_async(std::vector<message> what, std::any argument) {
   if (impl_->bad_group.code != ec::ok) {
     std::promise<transaction_result> refusal;
     transaction_result result;

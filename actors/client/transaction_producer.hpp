@@ -67,9 +67,9 @@ public:
   transaction_result send_in_transaction(message what, std::any argument = {});
   /// Several messages, also to several topics, in one transaction. The listener of the first one's
   /// topic runs.
-  transaction_result send_in_transaction(std::vector<message> what, std::any argument = {});
-  std::future<transaction_result> send_in_transaction_async(std::vector<message> what,
-                                                            std::any argument = {});
+  transaction_result send_all_in_transaction(std::vector<message> what, std::any argument = {});
+  std::future<transaction_result> send_all_in_transaction_async(std::vector<message> what,
+                                                                std::any argument = {});
 
   /// Opens a transaction. With `running` the library answers checks with *in progress* until it is
   /// decided here or `release`d; without, the node asks as the policy says.
