@@ -6,7 +6,11 @@
 #include <caf/actor_system.hpp>
 #include <caf/execution_unit.hpp>
 #include <caf/stateful_actor.hpp>
+#include <caf/sec.hpp>
 #include <caf/typed_event_based_actor.hpp>
+
+#include <exception>
+#include <string>
 
 namespace handfast {
 
@@ -24,7 +28,18 @@ public:
   using super = caf::typed_event_based_actor<Sigs...>;
 
   explicit loop_actor(caf::actor_config& cfg)
-      : super{cfg}, loop_{dynamic_cast<actor_loop*>(cfg.host)} {}
+      : super{cfg}, loop_{dynamic_cast<actor_loop*>(cfg.host)} {
+    // The supervisor's log line and the list of quarantined actors say what was wrong.
+    this->set_exception_handler([](caf::scheduled_actor*, std::exception_ptr& what) -> caf::error {
+      try {
+        std::rethrow_exception(what);
+      } catch (const std::exception& e) {
+        return caf::make_error(caf::sec::runtime_error, std::string{e.what()});
+      } catch (...) {
+        return caf::make_error(caf::sec::runtime_error, std::string{"an exception of no known type"});
+      }
+    });
+  }
 
   using super::enqueue;
 
