@@ -27,10 +27,7 @@ result<std::optional<frame>> frame_splitter::next() {
     return next_across_chunks();
   frame whole{*header, chunk_.window(at_ + frame_header_bytes, header->rest_bytes())};
   at_ += frame_header_bytes + header->rest_bytes();
-  if (left() == 0) {
-    chunk_ = {}; // the buffer may go back to its pool as soon as the bodies are done with it
-    at_ = 0;
-  }
+  let_go_when_used_up();
   return whole;
 }
 
@@ -41,6 +38,7 @@ result<std::optional<frame>> frame_splitter::next_across_chunks() {
       std::memcpy(header_bytes_.data() + header_have_, chunk_.data() + at_, take);
     at_ += take;
     header_have_ += take;
+    let_go_when_used_up();
     if (header_have_ < frame_header_bytes)
       return std::optional<frame>{};
     auto header = parse_frame_header(header_bytes_, limits_);
@@ -62,11 +60,20 @@ std::optional<frame> frame_splitter::assemble() {
     std::memcpy(buffer_.get() + buffer_have_, chunk_.data() + at_, take);
   at_ += take;
   buffer_have_ += take;
+  let_go_when_used_up();
   if (buffer_have_ < whole_size)
     return std::nullopt;
   assembling_ = false;
   auto* raw = buffer_.get();
   return frame{header_, {std::shared_ptr<const std::byte>{std::move(buffer_), raw}, whole_size}};
+}
+
+/// The buffer may go back to its pool as soon as the bodies are done with it.
+void frame_splitter::let_go_when_used_up() {
+  if (left() > 0)
+    return;
+  chunk_ = {};
+  at_ = 0;
 }
 
 result<std::optional<frame>> frame_splitter::fail_for_good(error why) {

@@ -38,6 +38,7 @@ public:
 
 private:
   [[nodiscard]] std::size_t left() const { return chunk_.size() - at_; }
+  void let_go_when_used_up();
   result<std::optional<frame>> fail_for_good(error why);
   std::optional<frame> assemble();
   result<std::optional<frame>> next_across_chunks();
