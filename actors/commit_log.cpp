@@ -64,6 +64,7 @@ status_report commit_log_state::status() const {
   const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
   status_report report;
   report.actor = name;
+  report.quarantined = tail_.quarantined;
   report.samples = {
       {"rocketmq_messages_in_total", "", number(messages_in_)},
       {"rocketmq_storage_size", "", number(durable_.value - log_->begin().value)},

@@ -148,11 +148,9 @@ caf::strong_actor_ptr node_supervisor_state::make(const member_key& key, incarna
     peers_.observers[key.id] = roster_.observers[key.id]();
     return plain(peers_.observers[key.id]);
   case member_role::consumer_group:
-    return plain(
-        roster_.consumer_group(group_id{static_cast<group_id::rep>(key.id)}, life, first));
+    return plain(roster_.consumer_group(group_id{static_cast<group_id::rep>(key.id)}, life, first));
   case member_role::producer_group:
-    return plain(
-        roster_.producer_group(group_id{static_cast<group_id::rep>(key.id)}, life, first));
+    return plain(roster_.producer_group(group_id{static_cast<group_id::rep>(key.id)}, life, first));
   case member_role::queue:
     return plain(roster_.queue(queue_of(key.id), life, first));
   }
@@ -337,8 +335,10 @@ void node_supervisor_state::on_down(const caf::down_msg& x) {
   if (stage_ == stage::rebuilding)
     rebuild_if_all_ended();
   else if (stage_ >= stage::connections)
-    no_longer_waiting(x.source,
-                      x.reason && stage_ < stage::ending ? "ended: " + why : std::string{});
+    no_longer_waiting(x.source, x.reason && x.reason != caf::exit_reason::user_shutdown &&
+                                        stage_ < stage::ending
+                                    ? "ended: " + why
+                                    : std::string{});
 }
 
 void node_supervisor_state::member_failed(const member_key& key, member& failed,

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::string_view heads_slice = "commit_log/heads";
 constexpr std::string_view producers_slice = "commit_log/producers";
+constexpr std::string_view quarantine_slice = "commit_log/quarantine";
+constexpr std::size_t quarantine_listed_max = 1'000;
 /// One part takes well under 1 ms.
 constexpr std::size_t part_bytes_max = 256 * limits::kib;
 
@@ -59,6 +61,12 @@ void log_tail::apply(const log_record& record) {
                    [&](queue_key queue, const visible_entry& entry) { untaken.add(queue, entry); });
 }
 
+void log_tail::quarantine(quarantined_item item) {
+  const auto known = [&](const quarantined_item& x) { return x.at == item.at; };
+  if (quarantined.size() < quarantine_listed_max && std::ranges::none_of(quarantined, known))
+    quarantined.push_back(std::move(item));
+}
+
 log_tail::part log_tail::save(const std::string& cursor, position durable) {
   part made;
   if (cursor.empty()) {
@@ -66,6 +74,15 @@ log_tail::part log_tail::save(const std::string& cursor, position durable) {
     std::reverse(saving_.begin(), saving_.end());
     made.slices.push_back(
         {std::string{heads_slice}, slice_writer{}.put(newest_ms).take() + heads.save()});
+    slice_writer listed;
+    for (const auto& x : quarantined)
+      listed.put(x.at)
+          .put(x.transaction.opened_at)
+          .put(x.transaction.check)
+          .text(x.what)
+          .text(x.why);
+    if (!listed.empty())
+      made.slices.push_back({std::string{quarantine_slice}, listed.take()});
   } else {
     std::string bytes;
     while (!saving_.empty() && bytes.size() < part_bytes_max) {
@@ -87,6 +104,17 @@ void log_tail::load(const std::string& name, std::string_view bytes) {
     HANDFAST_ASSERT(heads.load(bytes.substr(sizeof newest_ms)));
   } else if (name == producers_slice) {
     HANDFAST_ASSERT(windows.load(bytes));
+  } else if (name == quarantine_slice) {
+    for (slice_reader from{bytes}; !from.at_end();) {
+      quarantined_item x;
+      x.at = from.get<position>();
+      x.transaction.opened_at = from.get<position>();
+      x.transaction.check = from.get<std::uint32_t>();
+      x.what = from.text();
+      x.why = from.text();
+      HANDFAST_ASSERT(from.ok());
+      quarantine(std::move(x));
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include "actors/folds/queue_index.hpp"
 #include "actors/folds/slice_io.hpp"
 #include "actors/folds/view_samples.hpp"
+#include "messages/requests.hpp"
 
 #include <tsl/robin_map.h>
 
@@ -46,6 +47,12 @@ public:
   view_samples samples;
   untaken_entries untaken;
   wall_ms newest_ms = 0; ///< of all records; time stamps never go back behind it
+  /// Records that recovery could not read or apply. Kept over checkpoints, so that they stay listed
+  /// when the log before is no longer replayed.
+  std::vector<quarantined_item> quarantined;
+
+  /// Lists a record, once. The list is bounded; what is beyond it is in the log of the start.
+  void quarantine(quarantined_item item);
 
   /// A record of the log's durable part, in log order; those that a loaded slice knows already may
   /// come again.

@@ -171,6 +171,21 @@ TEST(LogTail, IgnoresSlicesOfOthers) {
   EXPECT_EQ(tail.heads.queues(), 0u);
 }
 
+TEST(LogTail, KeepsWhatIsQuarantinedOverCheckpointsOnceEach) {
+  log_tail tail;
+  const quarantined_item item{position{4'096}, "half", "bad payload", {position{4'096}, 7}};
+  tail.quarantine(item);
+  tail.quarantine(item);
+  log_tail loaded;
+  for (const auto& slice : tail.save("", position{8'192}).slices)
+    loaded.load(slice.name, slice.bytes);
+  ASSERT_EQ(loaded.quarantined.size(), 1u);
+  EXPECT_EQ(loaded.quarantined[0].at, item.at);
+  EXPECT_EQ(loaded.quarantined[0].what, "half");
+  EXPECT_EQ(loaded.quarantined[0].why, "bad payload");
+  EXPECT_EQ(loaded.quarantined[0].transaction, item.transaction);
+}
+
 TEST(LogTail, RefusesASliceThatMakesNoSense) {
   log_tail tail;
   EXPECT_THROW(tail.load("commit_log/heads", "x"), std::logic_error);

@@ -1,0 +1,133 @@
+#include "runtime/shard_recovery.hpp"
+
+#include <exception>
+
+namespace handfast::runtime {
+
+namespace {
+
+/// Folds what recovery finds, in log order.
+class folding_visitor final : public storage::recovery_visitor {
+public:
+  log_tail tail;
+  half_fold half;
+  outcome_table outcomes;
+  topic_table topics;
+  std::map<group_id, progress_table> groups;
+  std::map<queue_key, queue_index> queues;
+  std::string checkpoint_refused;
+
+  result<void> on_checkpoint(const storage::checkpoint& found) override {
+    for (const auto& slice : found.slices) {
+      try {
+        load(slice.name, slice.bytes.text());
+      } catch (const std::exception& e) {
+        checkpoint_refused = "slice " + slice.name + ": " + e.what();
+        return fail(ec::corrupt, checkpoint_refused);
+      }
+    }
+    return {};
+  }
+
+  result<void> on_batch(std::shared_ptr<const record_batch> batch) override {
+    for (const auto& record : batch->records)
+      apply(record);
+    return {};
+  }
+
+  void on_damaged(const storage::damaged_record& damaged) override {
+    quarantined_item item{damaged.at, "record", std::string{storage::name_of(damaged.reason)}, {}};
+    if (damaged.record) {
+      item.what = name_of(damaged.record->type);
+      if (damaged.record->type == record_type::half) {
+        const auto joined = std::get<message_record>(damaged.record->content).transaction;
+        item.transaction.opened_at = joined == position{} ? damaged.at : joined;
+        half.mark_damaged(damaged.at, joined);
+      }
+    }
+    tail.quarantine(std::move(item));
+  }
+
+  void on_lost(const storage::lost_range& lost) override {
+    tail.quarantine({lost.from,
+                     "log",
+                     "lost up to position " + std::to_string(lost.to.value) + ": " + lost.reason,
+                     {}});
+  }
+
+private:
+  void load(const std::string& name, std::string_view bytes) {
+    if (name.starts_with(log_tail::prefix)) {
+      tail.load(name, bytes);
+    } else if (name.starts_with(half_fold::slice_prefix)) {
+      half.load(name, bytes);
+    } else if (name.starts_with(outcome_table::slice_prefix)) {
+      outcomes.load(name, bytes);
+    } else if (name == topic_table::slice_name) {
+      topics.load(name, bytes);
+    } else if (const auto group = progress_table::group_of_slice(name); group != group_id{}) {
+      groups.try_emplace(group, group).first->second.load(name, bytes);
+    } else if (const auto queue = queue_index::key_of_slice(name); queue.topic != topic_id{}) {
+      queues.try_emplace(queue, queue).first->second.load(name, bytes);
+    } // else: of a newer version that this one may pass over
+  }
+
+  void apply(const log_record& record) {
+    attempt(record, [&] { tail.apply(record); });
+    attempt(record, [&] { outcomes.apply(record); });
+    attempt(record, [&] { half.apply(record); });
+    if (record.type == record_type::meta)
+      attempt(record, [&] { topics.apply(std::get<meta_record>(record.content)); });
+    else if (record.type == record_type::progress)
+      attempt(record, [&] {
+        for (const auto& entry : std::get<progress_record>(record.content).groups)
+          groups.try_emplace(entry.group, entry.group).first->second.apply(entry);
+      });
+  }
+
+  /// One fold that cannot take a record does not keep it from the others.
+  template <class F>
+  void attempt(const log_record& record, F&& apply_to_one) {
+    try {
+      apply_to_one();
+    } catch (const std::exception& e) {
+      tail.quarantine({record.at, std::string{name_of(record.type)}, e.what(), {}});
+    }
+  }
+};
+
+} // namespace
+
+result<std::unique_ptr<recovered_shard>> recover_shard(storage::file_system& disk,
+                                                       const config::settings& settings,
+                                                       const recovery_seams& seams) {
+  storage::recovery_options options;
+  options.segments.segment_bytes = settings.store.segment_size;
+  options.accept_corruption = settings.store.accept_corruption;
+  options.ignore_checkpoints = settings.store.ignore_checkpoint;
+  options.new_store_id = seams.new_store_id;
+  options.now_ms = seams.now_ms;
+  options.clock = seams.clock;
+
+  const auto root = settings.store.dir.string();
+  auto visitor = std::make_unique<folding_visitor>();
+  auto store = storage::recover(disk, root, options, *visitor);
+  auto refused = std::exchange(visitor->checkpoint_refused, {});
+  if (!store && !refused.empty()) {
+    // Everything is in the log; a checkpoint only saves time.
+    options.ignore_checkpoints = true;
+    visitor = std::make_unique<folding_visitor>();
+    store = storage::recover(disk, root, options, *visitor);
+  }
+  if (!store)
+    return tl::unexpected{store.error()};
+
+  const storage::record_codec codec{store->directory.identity().store_id};
+  const auto epoch = store->report.last_epoch + 1;
+  return std::make_unique<recovered_shard>(recovered_shard{
+      std::move(*store), codec, epoch, std::move(refused), std::move(visitor->tail),
+      std::move(visitor->half), std::move(visitor->outcomes), std::move(visitor->topics),
+      std::move(visitor->groups), std::move(visitor->queues)});
+}
+
+} // namespace handfast::runtime
