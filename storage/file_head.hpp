@@ -1,7 +1,7 @@
 #pragma once
 
-/// How every binary file of a store begins, in all versions of its format:
-/// u64 magic, u32 version, u32 CRC-32C over the rest of the head, u64 id of the store.
+/// How every binary file of a store begins, in all versions of its format: u64 magic, u32 version,
+/// u32 CRC-32C over the rest of the head, u64 id of the store.
 
 #include "messages/error.hpp"
 

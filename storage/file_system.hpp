@@ -93,8 +93,7 @@ public:
 /// The part of `path` before its last '/'; "." without one.
 std::string parent_directory(const std::string& path);
 /// Writes `bytes` so that after a crash `path` has either its old content or all of the new: aside
-/// under `path` +
-/// ".tmp", sync, rename, sync of the directory.
+/// under `path` + ".tmp", sync, rename, sync of the directory.
 result<void> replace_file(file_system& disk, const std::string& path,
                           std::span<const std::byte> bytes);
 /// The whole content; ec::corrupt if it is longer than `bytes_max`, checked before anything is

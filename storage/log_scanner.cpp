@@ -47,7 +47,8 @@ std::span<const std::byte> log_scanner::window() const {
 }
 
 result<void> log_scanner::load(std::size_t bytes) {
-  const auto wanted = std::max(bytes, options_.chunk_bytes);
+  const auto rest = static_cast<std::size_t>(segment_->end().value - at_.value);
+  const auto wanted = std::min(std::max(bytes, options_.chunk_bytes), rest);
   if (!chunk_ || chunk_is_shared_ || chunk_capacity_ < wanted) {
     chunk_ = std::make_shared_for_overwrite<std::byte[]>(wanted);
     chunk_capacity_ = wanted;

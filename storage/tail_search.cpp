@@ -26,13 +26,16 @@ public:
       : in_{in}, codec_{codec}, first_only_{first_only}, findings_{findings} {}
 
   result<void> run(position from) {
-    std::vector<std::byte> chunk(chunk_bytes);
     const auto end = in_.prepared_end();
+    if (from >= end)
+      return {};
+    const auto size = std::min<std::size_t>(chunk_bytes, end.value - from.value);
+    const auto chunk = std::make_unique_for_overwrite<std::byte[]>(size);
     for (auto at = from; at < end && !done();) {
-      const auto got = in_.read(at, chunk);
+      const auto got = in_.read(at, {chunk.get(), size});
       if (!got)
         return tl::unexpected{got.error()};
-      const auto bytes = std::span<const std::byte>{chunk}.first(*got - *got % word);
+      const auto bytes = std::span<const std::byte>{chunk.get(), *got - *got % word};
       if (bytes.empty())
         break;
       if (auto searched = search(at, bytes); !searched)

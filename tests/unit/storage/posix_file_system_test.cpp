@@ -2,9 +2,11 @@
 #include "storage/verify_log.hpp"
 #include "tests/unit/storage/store_fixture.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 namespace handfast::storage {
 namespace {
@@ -106,6 +108,41 @@ TEST_F(PosixFileSystem, CarriesAWholeStore) {
   must(recover(disk, root + "/data", options, found));
   EXPECT_EQ(found.records.size(), 200u);
   EXPECT_TRUE(must(verify_log(disk, root + "/data")).sound());
+}
+
+TEST_F(PosixFileSystem, ServesAWriterAPreparerAndReadersAtOnce) {
+  collector found;
+  const auto store = must(recover(disk, root + "/data", live_store::default_options(), found));
+  const record_codec codec{test_store_id};
+  std::atomic<std::uint64_t> durable{store.report.end.value};
+  std::atomic<bool> done{false};
+  std::thread preparer{[&] {
+    while (!done)
+      must(store.log->prepare_step(16 * limits::kib));
+  }};
+  std::thread reader{[&] {
+    std::uint64_t seen = 0;
+    while (!done || seen == 0) {
+      log_scanner scanner{*store.log, codec, store.report.end, {.to = {durable.load()}}};
+      seen = 0;
+      while (const auto batch = must(scanner.next_batch(64 * limits::kib, false)))
+        seen += batch->records.size();
+    }
+  }};
+  batch_builder builder{codec, store.log->layout(), store.report.end};
+  for (int i = 0; i < 60; ++i) {
+    for (int j = 0; j < 10; ++j)
+      must(builder.add(a_message(std::string(1000, 'w'))));
+    const auto batch = builder.take();
+    must(batch.write(*store.log));
+    must(batch.sync(*store.log));
+    durable = batch.to().value;
+  }
+  done = true;
+  preparer.join();
+  reader.join();
+  log_scanner scanner{*store.log, codec, store.report.end, {.to = {durable.load()}}};
+  EXPECT_EQ(must(scanner.next_batch(64 * limits::mib, false))->records.size(), 600u);
 }
 
 /// A writer that takes what the script says: a count of bytes, or a negative errno.

@@ -76,6 +76,14 @@ protected:
   record_codec codec{test_store_id};
 };
 
+TEST(Crc32c, AgreesWithTheStandard) {
+  const std::string text = "123456789";
+  const auto bytes = std::as_bytes(std::span{text.data(), text.size()});
+  EXPECT_EQ(crc32c(bytes), 0xe3069283u);
+  EXPECT_EQ(crc32c(bytes.subspan(4), crc32c(bytes.first(4))), 0xe3069283u);
+  EXPECT_EQ(crc32c({}), 0u);
+}
+
 TEST_F(RecordCodec, RoundTripsEveryType) {
   for (const auto& record : one_of_each_type()) {
     log_record back;
