@@ -187,7 +187,7 @@ void load_connection::begin_slot(std::size_t index) {
   slots_[index].begun = run_.now;
   ++run_.under_way;
   auto& item = starts_.emplace_back();
-  item.id = {index};
+  item.id = {index + 1}; // 0 would mean "wants no answer"
   item.sequence = {++sequence_};
   item.topic = topic_;
   item.group = group_;
@@ -240,12 +240,13 @@ result<void> load_connection::take(const native::frame& f) {
     if (auto decoded = decode(f, batch); !decoded)
       return decoded;
     for (const auto& item : batch.items) {
-      if (item.id.value >= slots_.size())
+      auto index = item.id.value - 1;
+      if (index >= slots_.size())
         return fail(ec::bad_frame, "answer to a request that was never sent");
       if (item.code != ec::ok)
-        refused_slot(item.id.value, item.code);
+        refused_slot(index, item.code);
       else
-        (this->*take_one)(item);
+        (this->*take_one)(index, item);
     }
     return {};
   };
@@ -269,35 +270,35 @@ result<void> load_connection::take(const native::frame& f) {
   }
 }
 
-void load_connection::take_half(const native::half_stored_item& item) {
-  auto& s = slots_[item.id.value];
+void load_connection::take_half(std::size_t index, const native::half_stored_item& item) {
+  auto& s = slots_[index];
   if (run_.measures())
     run_.half.record(run_.now - s.begun);
   s.decided_at = run_.now;
   auto& decision = decides_.items.emplace_back();
-  decision.id = item.id;
+  decision.id = {index + 1};
   decision.transaction = item.transaction;
   decision.group = group_;
   decision.wanted = outcome::committed;
   decision.messages = 1;
 }
 
-void load_connection::take_decided(const native::decided_item& item) {
-  const auto& s = slots_[item.id.value];
+void load_connection::take_decided(std::size_t index, const native::decided_item&) {
+  const auto& s = slots_[index];
   if (run_.measures()) {
     run_.decide.record(run_.now - s.decided_at);
     run_.whole.record(run_.now - s.begun);
     ++run_.committed;
   }
-  finished(item.id.value);
+  finished(index);
 }
 
-void load_connection::take_sent(const native::sent_item& item) {
+void load_connection::take_sent(std::size_t index, const native::sent_item&) {
   if (run_.measures()) {
-    run_.whole.record(run_.now - slots_[item.id.value].begun);
+    run_.whole.record(run_.now - slots_[index].begun);
     ++run_.committed;
   }
-  finished(item.id.value);
+  finished(index);
 }
 
 void load_connection::finished(std::size_t index) {

@@ -33,8 +33,8 @@ struct run_state {
   [[nodiscard]] bool measures() const { return now >= measure_from && now < measure_to; }
 };
 
-/// Keeps `window` transactions under way; each is a slot, whose number is the correlation. What one
-/// read brought leaves as at most one frame per kind, in one write.
+/// Keeps `window` transactions under way; each is a slot, whose number plus one is the correlation.
+/// What one read brought leaves as at most one frame per kind, in one write.
 class load_connection {
 public:
   load_connection(run_state& run, int fd, producer_id producer);
@@ -67,9 +67,9 @@ private:
   result<native::frame> next_frame();
   void begin_slot(std::size_t index);
   result<void> take(const native::frame& f);
-  void take_half(const native::half_stored_item& item);
-  void take_decided(const native::decided_item& item);
-  void take_sent(const native::sent_item& item);
+  void take_half(std::size_t index, const native::half_stored_item& item);
+  void take_decided(std::size_t index, const native::decided_item& item);
+  void take_sent(std::size_t index, const native::sent_item& item);
   void finished(std::size_t index);
   void refused_slot(std::size_t index, ec code);
   result<void> flush();
