@@ -48,7 +48,8 @@ public:
   /// Writes all bytes. ec::disk_full: nothing was written, may be called again later. Other errors
   /// are final.
   result<void> write(segment_set& log) const;
-  /// Makes them durable. Errors are final.
+  /// Makes them durable. Errors are final. Batches that were only written before may lie in earlier
+  /// segments: one `log.sync(from of the first, to of the last)` takes all of them.
   result<void> sync(segment_set& log) const { return log.sync(from_, to_); }
 
 private:
