@@ -218,6 +218,9 @@ unsaved_taken commit_log_state::on_take_unsaved(const take_unsaved&) const {
     answer.view_entries.emplace_back(sample.view, record_place{sample.at, 0});
     answer.view_offsets.push_back(sample.offset.value);
   }
+  answer.durable = durable_;
+  answer.half_view_end = tail_.heads.durable(queue_heads::half_view);
+  answer.op_view_end = tail_.heads.durable(queue_heads::op_view);
   return answer;
 }
 

@@ -252,6 +252,10 @@ struct unsaved_taken {
   std::vector<std::pair<queue_key, record_place>> view_entries; ///< `length` unused, offset in `view_offsets`
   std::vector<std::uint64_t> view_offsets;
   ec code = ec::ok;
+  /// commit_log's answer only, which log_reader asks for too: the durable end, and the next offsets of the half and op view there.
+  position durable;
+  queue_offset half_view_end;
+  queue_offset op_view_end;
 };
 /// checkpointer -> the same, after the run is durable: what lies below `to` may leave the memory.
 struct run_saved {
@@ -312,8 +316,7 @@ using log_reader_actor =
 using segment_keeper_actor = tree_member_actor::extend<caf::reacts_to<tick>>;
 
 /// Fuzzy checkpoints and derived runs. Gathers by request; writes behind the file seam.
-using checkpointer_actor =
-    tree_member_actor::extend<caf::reacts_to<make_checkpoint>, caf::reacts_to<tick>>;
+using checkpointer_actor = tree_member_actor::extend<caf::reacts_to<make_checkpoint>>;
 
 /// What all folds on the log understand.
 using fold_actor = tree_member_actor::extend<

@@ -1,0 +1,123 @@
+#include "actors/segment_keeper.hpp"
+
+#include "actors/type_ids.hpp"
+#include "messages/assert.hpp"
+
+#include <spdlog/spdlog.h>
+
+namespace handfast {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t step_bytes = 4 * limits::mib;
+/// Between two steps, so that syncs of the log get through.
+constexpr auto step_pause = 5ms;
+/// While the log grows, and while it does not.
+constexpr auto busy_pause = 20ms;
+constexpr auto idle_pause = 500ms;
+constexpr auto full_pause = 500ms;
+
+} // namespace
+
+void segment_keeper_state::start(segment_keeper_start from) {
+  HANDFAST_ASSERT(from.log && from.disk);
+  from_ = std::move(from);
+}
+
+void segment_keeper_state::on_peers(const peers_changed& x) {
+  const auto before = std::exchange(peers_, x.peers);
+  if (full_ && before && before->commit_log.life != peers_->commit_log.life)
+    tell();
+  if (!ticking_ && !over_)
+    again_after(0ms);
+}
+
+void segment_keeper_state::on_stop() {
+  over_ = true;
+  if (peers_)
+    self_->send(peers_->supervisor.actor, stopped{name, {}});
+}
+
+void segment_keeper_state::again_after(std::chrono::milliseconds pause) {
+  ticking_ = true;
+  self_->delayed_send(self_, pause, tick{});
+}
+
+void segment_keeper_state::on_tick() {
+  ticking_ = false;
+  if (over_)
+    return;
+  if (short_of_space()) {
+    set_full(true);
+    again_after(full_pause);
+    return;
+  }
+  const auto more = from_.log->prepare_step(step_bytes);
+  ++steps_;
+  if (more) {
+    set_full(false);
+    const auto tail = from_.log->tail();
+    const bool grows = std::exchange(tail_seen_, tail) != tail;
+    again_after(*more ? step_pause : grows ? busy_pause : idle_pause);
+  } else if (more.error().code == ec::disk_full) {
+    set_full(true);
+    again_after(full_pause);
+  } else {
+    over_ = true;
+    spdlog::critical("no segment can be prepared: {}", to_string(more.error()));
+    self_->send(peers_->supervisor.actor, shard_failed{more.error()});
+  }
+}
+
+bool segment_keeper_state::short_of_space() const {
+  const auto space = from_.disk->space(from_.directory);
+  return space && space->available < disk_reserve_bytes;
+}
+
+void segment_keeper_state::set_full(bool full) {
+  if (std::exchange(full_, full) == full)
+    return;
+  if (full)
+    spdlog::error("the disk is full: new messages are refused, decisions go on; make room in {}",
+                  from_.directory);
+  else
+    spdlog::info("the disk has room again: new messages are accepted");
+  tell();
+}
+
+void segment_keeper_state::tell() {
+  self_->send(peers_->commit_log.actor, disk_state{full_});
+}
+
+status_report segment_keeper_state::status() const {
+  status_report report;
+  report.actor = name;
+  report.samples = {
+      {"handfast_segments", "", static_cast<double>(from_.log->segments().size())},
+      {"handfast_log_prepared_bytes", "", static_cast<double>(from_.log->prepared_ahead())},
+      {"handfast_log_prepare_steps_total", "", static_cast<double>(steps_)},
+  };
+  if (const auto space = from_.disk->space(from_.directory)) {
+    report.samples.push_back(
+        {"handfast_disk_available_bytes", "", static_cast<double>(space->available)});
+    report.samples.push_back(
+        {"handfast_disk_capacity_bytes", "", static_cast<double>(space->capacity)});
+  }
+  return report;
+}
+
+segment_keeper_actor::behavior_type segment_keeper(segment_keeper_pointer self,
+                                                   segment_keeper_start from) {
+  auto& s = self->state;
+  s.start(std::move(from));
+  return {
+      [&s](const peers_changed& x) { s.on_peers(x); },
+      [&s](const stop&) { s.on_stop(); },
+      [&s](const status_request&) { return s.status(); },
+      [&s](const tick&) { s.on_tick(); },
+  };
+}
+
+} // namespace handfast
