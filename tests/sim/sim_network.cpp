@@ -1,11 +1,37 @@
 #include "tests/sim/sim_network.hpp"
 
+#include "messages/assert.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace handfast::sim {
 
 using std::chrono::microseconds;
+
+namespace {
+
+class wire_end final : public transport {
+public:
+  explicit wire_end(std::shared_ptr<sim_link> link) : link_{std::move(link)} {}
+  wire_end(const wire_end&) = delete;
+  wire_end& operator=(const wire_end&) = delete;
+  ~wire_end() override { link_->node_died(); }
+  void write(shared_bytes bytes) override { link_->write(std::move(bytes)); }
+  void read_more() override { link_->read_more(); }
+  [[nodiscard]] std::size_t unsent() const override { return link_->unsent(); }
+  void close() override { link_->close(); }
+  [[nodiscard]] std::string peer_name() const override { return link_->name(); }
+
+private:
+  std::shared_ptr<sim_link> link_;
+};
+
+} // namespace
+
+std::shared_ptr<transport> sim_link::wire() {
+  return std::make_shared<wire_end>(shared_from_this());
+}
 
 sim_timeline::duration sim_link::delay() {
   auto& random = time_.random;
@@ -107,6 +133,7 @@ void sim_link::arrive_at_client() {
 }
 
 void sim_link::read_more() {
+  HANDFAST_ASSERT(!node_reads_); // as with a socket
   node_reads_ = true;
   // Never from inside the caller: a socket answers later too.
   time_.after({}, [self = shared_from_this()] { self->pump_to_node(); });

@@ -30,7 +30,7 @@ struct link_node {
   std::function<void(error)> closed;
 };
 
-class sim_link final : public transport, public std::enable_shared_from_this<sim_link> {
+class sim_link final : public std::enable_shared_from_this<sim_link> {
 public:
   sim_link(sim_timeline& time, link_client& client, std::string name)
       : time_{time}, client_{&client}, name_{std::move(name)} {}
@@ -43,11 +43,13 @@ public:
   void close_by_client();
 
   // the node's side
-  void write(shared_bytes bytes) override;
-  void read_more() override;
-  [[nodiscard]] std::size_t unsent() const override { return unsent_; }
-  void close() override;
-  [[nodiscard]] std::string peer_name() const override { return name_; }
+  /// What the connection actor gets; like a socket it closes when nobody holds it any more.
+  std::shared_ptr<transport> wire();
+  void write(shared_bytes bytes);
+  void read_more();
+  [[nodiscard]] std::size_t unsent() const { return unsent_; }
+  void close();
+  [[nodiscard]] const std::string& name() const { return name_; }
 
   // faults
   /// Both ends lose each other; of what is on the way, any first part still arrives.

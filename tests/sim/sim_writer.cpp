@@ -1,0 +1,68 @@
+#include "tests/sim/sim_writer.hpp"
+
+#include <utility>
+
+namespace handfast::sim {
+
+void sim_writer::submit(storage::write_batch batch, std::size_t, callback done) {
+  jobs_.push_back({std::move(batch), std::move(done)});
+}
+
+void sim_writer::step() {
+  auto& j = jobs_.front();
+  switch (j.at) {
+  case stage::submitted:
+    write(j);
+    break;
+  case stage::written:
+    if (planted_ == mutant::answer_before_sync && j.done != nullptr)
+      tell(j, {});
+    else
+      sync(j);
+    break;
+  case stage::synced:
+    end(j, {});
+    break;
+  case stage::over:
+    break;
+  }
+  if (j.at == stage::over)
+    jobs_.pop_front();
+}
+
+void sim_writer::write(job& j) {
+  if (const auto written =
+          failed_ ? fail(ec::io_error, "the disk failed before") : j.batch.write(log_);
+      !written) {
+    failed_ = failed_ || written.error().code != ec::disk_full;
+    end(j, written.error());
+    return;
+  }
+  j.at = stage::written;
+}
+
+void sim_writer::sync(job& j) {
+  if (planted_ == mutant::no_sync) {
+    j.at = stage::synced;
+    return;
+  }
+  if (const auto done = j.batch.sync(log_); !done) {
+    failed_ = true;
+    end(j, done.error());
+    return;
+  }
+  ++synced_;
+  j.at = stage::synced;
+}
+
+void sim_writer::end(job& j, error why) {
+  j.at = stage::over;
+  tell(j, std::move(why));
+}
+
+void sim_writer::tell(job& j, error why) {
+  if (auto done = std::exchange(j.done, nullptr))
+    done(std::move(why), std::chrono::microseconds{random_.between(20, 2'000)});
+}
+
+} // namespace handfast::sim
