@@ -31,4 +31,9 @@ std::vector<ask_made> ask_history::of(position transaction) const {
   return found == asks_.end() ? std::vector<ask_made>{} : found->second;
 }
 
+std::uint32_t ask_history::last_member(position transaction) const {
+  const auto found = asks_.find(transaction);
+  return found == asks_.end() ? 0 : found->second.back().member;
+}
+
 } // namespace handfast

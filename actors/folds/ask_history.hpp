@@ -23,6 +23,8 @@ public:
   /// Notes the answer to the newest ask, if there is one.
   void answer(position transaction, std::string_view what);
   [[nodiscard]] std::vector<ask_made> of(position transaction) const;
+  /// Hash of the member that was asked last, 0 without one.
+  [[nodiscard]] std::uint32_t last_member(position transaction) const;
   [[nodiscard]] std::size_t size() const { return asks_.size(); }
 
 private:

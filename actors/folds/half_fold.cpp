@@ -89,7 +89,7 @@ void half_fold::apply_checked(const log_record& record) {
 
 void half_fold::quarantine_if_damaged(position body, pending_table::place place) {
   if (place != pending_table::none && !damaged_.empty() && damaged_.contains(body))
-    pending.at(place).state = pending_state::quarantined;
+    pending.quarantine(place);
 }
 
 void half_fold::mark_damaged(position at, position transaction) {

@@ -109,9 +109,16 @@ bool pending_table::erase(position transaction) {
   }
   if (!reopened_.empty())
     reopened_.erase(transaction);
+  if (!quarantined_.empty())
+    quarantined_.erase(transaction);
   index_.erase(transaction);
   entries_->give_back(p);
   return true;
+}
+
+void pending_table::quarantine(place p) {
+  at(p).state = pending_state::quarantined;
+  quarantined_.insert(at(p).id);
 }
 
 pending_entry* pending_table::at(place p, position transaction) {
@@ -199,6 +206,8 @@ void pending_table::load(std::string_view bytes) {
     for (std::uint16_t i = 0; i < count; ++i)
       messages.push_back(take_message(in));
     HANDFAST_ASSERT(in.ok());
+    if (e.state == pending_state::quarantined)
+      quarantined_.insert(e.id);
     if (old != position{}) {
       reopen(e, old, messages);
       continue;

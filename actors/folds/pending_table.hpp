@@ -8,6 +8,7 @@
 #include "messages/log_record.hpp"
 
 #include <tsl/robin_map.h>
+#include <tsl/robin_set.h>
 
 #include <cstdint>
 #include <limits>
@@ -47,6 +48,8 @@ constexpr std::uint16_t keep_asking = 64;
 constexpr std::uint16_t recovered = 128;
 /// Its count of attempts is not in the log yet.
 constexpr std::uint16_t count_unlogged = 256;
+/// Its newest ask is counted and not answered yet.
+constexpr std::uint16_t counted = 512;
 /// What a checkpoint keeps.
 constexpr std::uint16_t kept = local_transaction | keep_asking;
 } // namespace pending_flags
@@ -69,8 +72,8 @@ struct pending_entry {
   pending_state state = pending_state::pending;
 
   [[nodiscard]] bool has(std::uint16_t flag) const { return (flags & flag) != 0; }
-  void set(std::uint16_t flag) { flags = static_cast<std::uint16_t>(flags | flag); }
-  void clear(std::uint16_t flag) { flags = static_cast<std::uint16_t>(flags & ~flag); }
+  void set(int flag) { flags = static_cast<std::uint16_t>(flags | flag); }
+  void clear(int flag) { flags = static_cast<std::uint16_t>(flags & ~flag); }
 };
 static_assert(sizeof(pending_entry) == 72, "one million of them must fit");
 
@@ -88,6 +91,8 @@ public:
   /// Adds a message; twice the same changes nothing. False if the transaction is not pending.
   bool join(position transaction, const index_entry& message);
   bool erase(position transaction);
+  /// A body of it is damaged.
+  void quarantine(place p);
 
   [[nodiscard]] place find(position transaction) const { return index_.find(transaction); }
   [[nodiscard]] pending_entry& at(place p) { return (*entries_)[p]; }
@@ -109,6 +114,7 @@ public:
   /// Pending messages of a topic.
   [[nodiscard]] std::uint64_t messages_of(topic_id topic) const;
   [[nodiscard]] std::uint64_t transactions_of(group_id group) const;
+  [[nodiscard]] const tsl::robin_set<position>& quarantined() const { return quarantined_; }
   [[nodiscard]] const tsl::robin_map<topic_id, std::uint64_t>& by_topic() const {
     return by_topic_;
   }
@@ -144,6 +150,7 @@ private:
   /// Messages but the first, of transactions that have several.
   tsl::robin_map<position, std::vector<index_entry>> more_;
   tsl::robin_map<position, origin_link> reopened_;
+  tsl::robin_set<position> quarantined_;
   tsl::robin_map<topic_id, std::uint64_t> by_topic_;
   tsl::robin_map<group_id, std::uint64_t> by_group_;
   std::uint64_t bytes_ = 0;

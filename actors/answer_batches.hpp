@@ -1,0 +1,52 @@
+#pragma once
+
+/// Answers gathered by who asked, so that each asker gets one message for all that one batch has
+/// settled.
+
+#include <caf/actor_cast.hpp>
+#include <caf/actor_control_block.hpp>
+#include <tsl/robin_map.h>
+
+#include <utility>
+#include <vector>
+
+namespace handfast {
+
+/// `Answers` has a vector `results`; `Handle` is what its receivers are.
+template <class Answers, class Handle>
+class answer_batches {
+public:
+  using result = typename decltype(Answers::results)::value_type;
+
+  void add(const caf::strong_actor_ptr& to, result what) {
+    batch_of(to).results.push_back(std::move(what));
+  }
+
+  /// @param self the actor that answers
+  template <class Self>
+  void send_all(Self self) {
+    for (auto& [to, answers] : batches_)
+      if (to)
+        self->send(caf::actor_cast<Handle>(to), std::move(answers));
+    batches_.clear();
+    index_.clear();
+    last_ = 0;
+  }
+
+private:
+  Answers& batch_of(const caf::strong_actor_ptr& to) {
+    if (last_ < batches_.size() && batches_[last_].first == to)
+      return batches_[last_].second;
+    const auto [found, fresh] = index_.try_emplace(to.get(), batches_.size());
+    if (fresh)
+      batches_.emplace_back(to, Answers{});
+    last_ = found->second;
+    return batches_[last_].second;
+  }
+
+  std::vector<std::pair<caf::strong_actor_ptr, Answers>> batches_;
+  tsl::robin_map<const caf::actor_control_block*, std::size_t> index_;
+  std::size_t last_ = 0;
+};
+
+} // namespace handfast

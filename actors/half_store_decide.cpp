@@ -1,0 +1,234 @@
+/// The part of HALF STORE that decides.
+
+#include "actors/folds/decision_rules.hpp"
+#include "actors/half_store.hpp"
+#include "actors/type_ids.hpp"
+#include "messages/assert.hpp"
+
+#include <caf/actor_cast.hpp>
+
+#include <utility>
+
+namespace handfast {
+
+void half_store_state::on_decide(const decide& x) {
+  const auto& asker = self_->current_sender();
+  for (const auto& request : x.requests)
+    if (serving())
+      take_decision(request, asker);
+    else
+      decided_.add(asker, {request.id,
+                           stopping_ ? ec::stopping : ec::recovering,
+                           request.transaction,
+                           outcome::pending,
+                           request.by,
+                           0,
+                           {},
+                           {}});
+  send_answers();
+  send_orders();
+}
+
+void half_store_state::take_decision(const decide_request& request,
+                                     const caf::strong_actor_ptr& asker) {
+  const auto refuse_with = [&](ec code, std::uint16_t messages = 0) {
+    decided_.add(
+        asker,
+        {request.id, code, request.transaction, outcome::pending, request.by, messages, {}, {}});
+  };
+  if (!is_well_formed(request))
+    return refuse_with(ec::bad_request);
+  if (!env_->ids.is_ours(request.transaction))
+    return refuse_with(ec::unknown_transaction);
+  const auto id = request.transaction.opened_at;
+  const auto place = member_->fold.pending.find(id);
+  if (place == pending_table::none) {
+    if (member_->fold.is_damaged(id))
+      return refuse_with(ec::transaction_quarantined);
+    const auto ours = ++last_question_;
+    judged_[ours] = {asker, request};
+    to_judge_.requests.push_back(request);
+    to_judge_.requests.back().id = correlation{ours};
+    return;
+  }
+  auto& entry = member_->fold.pending.at(place);
+  if (const auto code = refusal_of(request, entry); code != ec::ok)
+    return refuse_with(code, entry.messages);
+  if (request.wanted == outcome::pending) {
+    if (entry.state == pending_state::pending)
+      checks_->on_undecided(entry, request.by, request.in_progress);
+    return refuse_with(ec::ok, entry.messages);
+  }
+  if (entry.state == pending_state::deciding) {
+    deciding_.at(id).others.push_back({asker, request.id, request.wanted});
+    return;
+  }
+  if (const auto found = joining_.find(id); found != joining_.end()) {
+    found.value().held.push_back({asker, request});
+    return;
+  }
+  if (request.wanted == outcome::committed && request.messages != 0 &&
+      request.messages != entry.messages)
+    return refuse_with(ec::incomplete, entry.messages);
+  if (request.by == origin::check)
+    checks_->history().answer(id, name_of(request.wanted));
+  mark_deciding(entry, request, {asker, request.id, request.wanted});
+}
+
+ec half_store_state::refusal_of(const decide_request& request, const pending_entry& entry) const {
+  if (!may_decide(request, entry.group))
+    return ec::wrong_group;
+  if (entry.state == pending_state::quarantined && request.wanted != outcome::rolled_back)
+    return ec::transaction_quarantined;
+  return ec::ok;
+}
+
+void half_store_state::decide_by_policy(pending_entry& entry, outcome what) {
+  // Messages under way join first: the policy looks again later.
+  if (joining_.contains(entry.id)) {
+    checks_->on_pending_again(entry);
+    return;
+  }
+  decide_request request;
+  request.transaction = env_->ids.at(entry.id);
+  request.wanted = what;
+  request.by = origin::policy;
+  mark_deciding(entry, request, {nullptr, {}, what});
+  send_orders();
+}
+
+void half_store_state::mark_deciding(pending_entry& entry, const decide_request& request,
+                                     waiter first) {
+  decision_under_way under_way;
+  under_way.what = {entry.id, request.wanted, request.by,
+                    request.wanted == outcome::rolled_back ? std::uint16_t{0} : entry.messages,
+                    entry.group};
+  under_way.before = std::exchange(entry.state, pending_state::deciding);
+  under_way.first = std::move(first);
+  add_order(under_way, entry);
+  const bool fresh = deciding_.emplace(entry.id, std::move(under_way)).second;
+  HANDFAST_ASSERT(fresh);
+}
+
+void half_store_state::add_order(const decision_under_way& under_way, const pending_entry& entry) {
+  orders_.decisions.push_back(under_way.what);
+  if (under_way.what.messages == 0)
+    return;
+  const auto first = orders_.entries.size();
+  member_->fold.pending.append_messages(entry, orders_.entries);
+  HANDFAST_ASSERT(orders_.entries.size() - first == under_way.what.messages);
+  if (under_way.what.result != outcome::given_up)
+    return;
+  // By reference: the copy in the give-up topic is the body where it was stored.
+  for (auto i = first; i < orders_.entries.size(); ++i) {
+    orders_.entries[i].topic = give_up_topic;
+    orders_.entries[i].queue = queue_no{0};
+  }
+}
+
+void half_store_state::send_orders() {
+  if (!orders_.decisions.empty()) {
+    orders_.applied = member_->applied();
+    self_->send(peers_->op_store.actor, std::exchange(orders_, {}));
+  }
+  if (!to_judge_.requests.empty())
+    self_->send(peers_->op_store.actor, std::exchange(to_judge_, {}));
+}
+
+/// A new OP STORE knows nothing of what the old one was told and had not appended.
+void half_store_state::resend_to_op_store() {
+  for (const auto& [id, under_way] : deciding_)
+    add_order(under_way, member_->fold.pending.at(member_->fold.pending.find(id)));
+  for (const auto& [ours, held] : judged_) {
+    to_judge_.requests.push_back(held.request);
+    to_judge_.requests.back().id = correlation{ours};
+  }
+  send_orders();
+  for (const auto& [ours, q] : questions_)
+    self_->send(peers_->op_store.actor, find_outcome{correlation{ours}, q.transaction});
+}
+
+// -- the end of a decision ---------------------------------------------------------------
+
+void half_store_state::settle(position transaction, outcome recorded, origin by,
+                              std::span<const index_entry> messages) {
+  (recorded == outcome::committed     ? commits_
+   : recorded == outcome::rolled_back ? rollbacks_
+                                      : given_up_) += 1;
+  const auto found = deciding_.find(transaction);
+  if (found == deciding_.end())
+    return;
+  answer(found->second.first, transaction, recorded, by, messages);
+  for (const auto& other : found->second.others)
+    answer(other, transaction, recorded, by, messages);
+  deciding_.erase(found);
+}
+
+void half_store_state::answer(const waiter& to, position transaction, outcome recorded, origin by,
+                              std::span<const index_entry> messages) {
+  const auto code = verdict_on(recorded, to.wanted);
+  conflicts_ += code == ec::ok ? 0 : 1;
+  if (!to.asker)
+    return;
+  decision_result result{to.id,    code, env_->ids.at(transaction),
+                         recorded, by,   static_cast<std::uint16_t>(messages.size()),
+                         {},       {}};
+  if (recorded == outcome::committed && !messages.empty()) {
+    result.queue = {messages.front().topic, messages.front().queue};
+    result.offset = messages.front().offset;
+  }
+  decided_.add(to.asker, result);
+}
+
+/// The log took no record of it: pending as before.
+void half_store_state::abandon(position transaction, ec code) {
+  const auto found = deciding_.find(transaction);
+  if (found == deciding_.end())
+    return;
+  const auto under_way = std::move(found.value());
+  deciding_.erase(found);
+  const auto refuse_to = [&](const waiter& to) {
+    if (to.asker)
+      decided_.add(to.asker, {to.id,
+                              code,
+                              env_->ids.at(transaction),
+                              outcome::pending,
+                              under_way.what.by,
+                              under_way.what.messages,
+                              {},
+                              {}});
+  };
+  refuse_to(under_way.first);
+  for (const auto& other : under_way.others)
+    refuse_to(other);
+  auto& entry = member_->fold.pending.at(member_->fold.pending.find(transaction));
+  entry.state = under_way.before;
+  if (entry.state == pending_state::pending)
+    checks_->on_pending_again(entry);
+}
+
+void half_store_state::on_decided(const decided& x) {
+  for (const auto& result : x.results) {
+    // An order has no correlation: its answer is the record, which comes on its own, unless the log
+    // refused it.
+    if (result.id == correlation{}) {
+      if (result.recorded == outcome::pending)
+        abandon(result.transaction.opened_at, result.code);
+      continue;
+    }
+    const auto found = judged_.find(result.id.value);
+    if (found == judged_.end())
+      continue;
+    auto routed = result;
+    routed.id = found->second.request.id;
+    const bool conflict = result.code == ec::conflict_committed ||
+                          result.code == ec::conflict_rolled_back ||
+                          result.code == ec::conflict_given_up;
+    conflicts_ += conflict ? 1 : 0;
+    decided_.add(found->second.asker, routed);
+    judged_.erase(found);
+  }
+  send_answers();
+}
+
+} // namespace handfast
