@@ -65,8 +65,8 @@ enum class consumed : std::uint8_t {
 };
 
 struct consumer_options {
-  std::string group;
-  std::vector<std::string> topics;
+  std::string group{};
+  std::vector<std::string> topics{};
   start_from start = start_from::earliest;
   std::size_t threads_per_topic = 1;
   std::uint32_t fetch_max = 32;

@@ -17,8 +17,8 @@ struct connection_options {
   /// For people: appears in the node's logs and in `tx show`.
   std::string name = "handfast-client";
   /// Empty = none.
-  std::string mechanism;
-  std::string credentials;
+  std::string mechanism{};
+  std::string credentials{};
 
   /// Name look-up, TCP connection and handshake together, for one server.
   std::chrono::milliseconds connect_timeout{3'000};
@@ -43,7 +43,7 @@ struct connection_options {
 
   /// Source of random numbers for ids and jitter; empty = seeded by the system. Called from any
   /// thread, one call at a time.
-  std::function<std::uint64_t()> random;
+  std::function<std::uint64_t()> random{};
 };
 
 } // namespace handfast::client

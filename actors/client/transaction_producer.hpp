@@ -18,9 +18,9 @@ namespace handfast::client {
 
 struct transaction_options {
   /// Producers of one group answer for each other's transactions.
-  std::string group;
+  std::string group{};
   /// Topics that this member can answer for; empty = those it has listeners for, or any.
-  std::vector<std::string> topics;
+  std::vector<std::string> topics{};
   std::size_t execute_threads = 4;
   std::size_t check_threads = 2;
 };

@@ -1,0 +1,68 @@
+#include "runtime/cli/body.hpp"
+
+#include "messages/limits.hpp"
+
+#include <istream>
+#include <ostream>
+
+namespace handfast::cli {
+
+namespace {
+
+/// No node takes more in one frame, so that a wrong pipe does not fill the memory first.
+constexpr std::size_t input_bytes_max = 64 * limits::mib;
+
+std::optional<std::string> read_all(console& io) {
+  if (io.in_is_terminal)
+    io.err << "reading the body from the terminal; Ctrl-D ends it" << std::endl;
+  std::string all;
+  std::string chunk(256 * limits::kib, '\0');
+  while (io.in.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) ||
+         io.in.gcount() > 0) {
+    all.append(chunk, 0, static_cast<std::size_t>(io.in.gcount()));
+    if (all.size() > input_bytes_max) {
+      complain(io, "standard input is longer than 64 MiB", "Send a smaller body");
+      return std::nullopt;
+    }
+  }
+  if (io.in.bad()) {
+    complain(io, "standard input could not be read", "Check the pipe or file behind it");
+    return std::nullopt;
+  }
+  return all;
+}
+
+} // namespace
+
+void add_message_options(CLI::App& app, message_given& into, bool body_required) {
+  app.add_option("TOPIC", into.topic, "Made if it is missing and topic.auto_create is on")
+      ->required();
+  auto* body = app.add_option_function<std::string>(
+      "BODY",
+      [&into](const std::string& text) {
+        into.body = text;
+        into.body_given = true;
+      },
+      "The message; - reads all of standard input as one message");
+  body->required(body_required);
+  app.add_option("--tag", into.tag, "A tag, by which consumers select")->type_name("TAG");
+  app.add_option("--key", into.key, "A key to find it by; several with blanks between")
+      ->type_name("KEY");
+}
+
+std::optional<client::message> message_of(console& io, const message_given& given) {
+  client::message what{given.topic, ""};
+  what.tag = given.tag;
+  what.keys = given.key;
+  if (given.body_given && given.body != "-") {
+    what.body = shared_bytes::copy_of(given.body);
+    return what;
+  }
+  auto all = read_all(io);
+  if (!all)
+    return std::nullopt;
+  what.body = shared_bytes::copy_of(*all);
+  return what;
+}
+
+} // namespace handfast::cli

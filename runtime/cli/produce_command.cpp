@@ -1,0 +1,47 @@
+#include "messages/names.hpp"
+#include "runtime/cli/body.hpp"
+#include "runtime/cli/command_table.hpp"
+#include "runtime/cli/json.hpp"
+
+#include <ostream>
+
+namespace handfast::cli {
+
+namespace {
+
+struct given {
+  message_given message;
+  bool json = false;
+};
+
+exit_code produce(context& with, const given& what) {
+  auto message = message_of(with.io, what.message);
+  if (!message)
+    return exit_refused;
+  auto bytes = message->body.size();
+  auto stored = client::producer{with.node()}.send(std::move(*message));
+  if (!stored)
+    return with.refuse("message of " + std::to_string(bytes) + " bytes for topic " +
+                           printable(what.message.topic),
+                       stored.why());
+  if (what.json)
+    with.io.out << line_of(json_of(what.message.topic, stored.value())) << '\n';
+  else
+    with.io.out << "stored in " << what.message.topic << ", queue " << stored->queue.queue.value
+                << ", offset " << stored->offset.value << '\n';
+  return flush(with.io) ? exit_done : exit_refused;
+}
+
+} // namespace
+
+void add_produce_command(menu& to) {
+  auto what = std::make_shared<given>();
+  auto& app = to.add_client({"produce", "Store a message; consumers see it at once",
+                             "handfast produce orders 'order 1 packed' --tag packed\n"
+                             "  handfast produce pictures - < cat.png"},
+                            [what](context& with) { return produce(with, *what); });
+  add_message_options(app, what->message, false);
+  add_json_flag(app, what->json, "where it was stored as a JSON object");
+}
+
+} // namespace handfast::cli

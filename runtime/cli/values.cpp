@@ -1,0 +1,99 @@
+#include "runtime/cli/values.hpp"
+
+#include "config/address.hpp"
+#include "config/units.hpp"
+#include "messages/assert.hpp"
+#include "messages/names.hpp"
+#include "runtime/cli/suggest.hpp"
+
+#include <charconv>
+#include <cmath>
+
+namespace handfast::cli {
+
+namespace {
+
+using check = std::function<std::string(const std::string&)>;
+
+/// CLI11 shows a validator's description in the help, which says enough by the type names.
+CLI::Validator unnamed(check what) {
+  return {[what = std::move(what)](std::string& text) { return what(text); }, ""};
+}
+
+/// 1,000 days: any longer wait is a slip, and milliseconds stay far from their bounds.
+constexpr double seconds_max = 86'400'000;
+
+} // namespace
+
+CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {
+  return unnamed([min, max](const std::string& text) -> std::string {
+    std::uint64_t value = 0;
+    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (problem == std::errc{} && end == text.data() + text.size() && value >= min && value <= max)
+      return {};
+    return "takes a whole number from " + std::to_string(min) + " to " + std::to_string(max) +
+           ", not " + printable(text);
+  });
+}
+
+CLI::Validator one_of(std::vector<std::string> allowed) {
+  return unnamed([allowed = std::move(allowed)](const std::string& text) -> std::string {
+    std::string list;
+    for (std::size_t i = 0; i < allowed.size(); ++i) {
+      if (allowed[i] == text)
+        return {};
+      list += (i == 0 ? "" : i + 1 == allowed.size() ? " or " : ", ") + allowed[i];
+    }
+    auto meant = nearest(text, allowed);
+    return "takes " + list + ", not " + printable(text) +
+           (meant ? "; did you mean '" + *meant + "'?" : "");
+  });
+}
+
+CLI::Validator server_address() {
+  return unnamed([](const std::string& text) -> std::string {
+    auto parsed = config::parse_address(text);
+    if (parsed && !parsed->is_off() && parsed->port != 0)
+      return {};
+    return "takes HOST:PORT such as 127.0.0.1:7310, not " + printable(text);
+  });
+}
+
+result<std::chrono::milliseconds> parse_seconds(const std::string& text) {
+  double value = 0;
+  auto [end, problem] =
+      std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  if (problem == std::errc{} && end == text.data() + text.size()) {
+    if (value >= 0 && value <= seconds_max)
+      return std::chrono::milliseconds{std::llround(value * 1000)};
+  } else if (auto duration = config::parse_duration(text);
+             duration && duration->count() <= static_cast<std::int64_t>(seconds_max) * 1000) {
+    return *duration;
+  }
+  return fail(ec::bad_request, "takes seconds such as 5 or 0.5, or a duration such as 500ms, not " +
+                                   printable(text));
+}
+
+CLI::Validator seconds() {
+  return unnamed([](const std::string& text) -> std::string {
+    auto parsed = parse_seconds(text);
+    return parsed ? std::string{} : parsed.error().detail;
+  });
+}
+
+CLI::Validator transaction() {
+  return unnamed([](const std::string& text) -> std::string {
+    if (parse_transaction_id(text))
+      return {};
+    return "takes a transaction's id, 24 hex digits as `handfast tx list` prints them, not " +
+           printable(text);
+  });
+}
+
+transaction_id id_of(const std::string& text) {
+  auto id = parse_transaction_id(text);
+  HANDFAST_ASSERT(id.has_value());
+  return *id;
+}
+
+} // namespace handfast::cli

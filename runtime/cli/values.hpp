@@ -1,0 +1,33 @@
+#pragma once
+
+/// Values of options: checks whose texts say what was given and what is wanted, and their meaning.
+
+#include "messages/error.hpp"
+#include "messages/ids.hpp"
+
+#include <CLI/Validators.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace handfast::cli {
+
+/// A whole number in [min, max].
+CLI::Validator whole_number(std::uint64_t min, std::uint64_t max);
+/// One of `allowed`; suggests the nearest.
+CLI::Validator one_of(std::vector<std::string> allowed);
+/// `HOST:PORT` that a client can connect to.
+CLI::Validator server_address();
+/// Seconds, also with a fraction (`0.5`), or a duration with a unit (`500ms`, `2m`).
+CLI::Validator seconds();
+/// The printed form of a transaction id.
+CLI::Validator transaction();
+
+/// What `seconds` accepts; the error's detail says what is wrong.
+result<std::chrono::milliseconds> parse_seconds(const std::string& text);
+/// What `transaction` accepted.
+transaction_id id_of(const std::string& text);
+
+} // namespace handfast::cli

@@ -1,0 +1,287 @@
+#include "tests/support/fake_node.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <gmock/gmock.h>
+#include <thread>
+
+#include "cli_fixture.hpp"
+
+namespace handfast::cli::test {
+namespace {
+
+using native::frame_kind;
+using native::test::fake_node;
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// Command lines against a node in this process.
+class ClientCommands : public ::testing::Test {
+protected:
+  ended run(std::vector<std::string> arguments, std::string input = {}) {
+    return cli{}
+        .environment("HANDFAST_SERVER", node.server())
+        .input(std::move(input))
+        .run(std::move(arguments));
+  }
+  /// The id of a new pending transaction.
+  std::string opened() {
+    auto sent = run({"tx", "send", "orders", "paid", "--group", "shop"});
+    EXPECT_EQ(sent.code, exit_done) << sent.err;
+    return sent.out.substr(0, sent.out.find('\n'));
+  }
+  /// Done, with nothing to complain about.
+  static std::string done(const ended& run) {
+    EXPECT_EQ(run.code, exit_done);
+    EXPECT_EQ(run.err, "");
+    return run.out;
+  }
+
+  fake_node node;
+};
+
+// -- where the node is -------------------------------------------------------
+
+TEST_F(ClientCommands, TakeTheServerBeforeOrAfterTheCommand) {
+  auto elsewhere = cli{}.environment("HANDFAST_SERVER", nobody);
+  for (const auto& arguments :
+       std::vector<std::vector<std::string>>{{"--server", node.server(), "topic", "list"},
+                                             {"topic", "--server", node.server(), "list"},
+                                             {"topic", "list", "--server", node.server()},
+                                             {"topic", "list", "--server=" + node.server()}})
+    EXPECT_EQ(elsewhere.run(arguments).code, exit_done);
+}
+
+TEST_F(ClientCommands, SayWhatIsWrongWithTheVariable) {
+  auto wrong = cli{}.environment("HANDFAST_SERVER", "over there").run({"status"});
+  EXPECT_EQ(wrong.code, exit_usage);
+  EXPECT_THAT(wrong.err, StartsWith("handfast: $HANDFAST_SERVER takes HOST:PORT"));
+}
+
+TEST(Unreachable, IsSaidAtOnceByEveryClientCommand) {
+  const std::string id(24, '0');
+  for (std::vector<std::string> arguments : std::vector<std::vector<std::string>>{
+           {"status"},
+           {"topic", "create", "orders"},
+           {"topic", "list"},
+           {"topic", "show", "orders"},
+           {"topic", "delete", "orders"},
+           {"produce", "orders", "x"},
+           {"consume", "orders", "--group", "g"},
+           {"browse", "orders"},
+           {"tx", "send", "orders", "x", "--group", "g"},
+           {"tx", "send", "orders", "x", "--group", "g", "--join", id},
+           {"tx", "listen", "--group", "g", "--answer", "commit"},
+           {"tx", "list"},
+           {"tx", "show", id},
+           {"tx", "commit", id},
+           {"tx", "rollback", id},
+           {"tx", "reopen", id},
+           {"group", "list"},
+           {"quarantine", "list"}}) {
+    auto name = ::testing::PrintToString(arguments);
+    arguments.insert(arguments.end(), {"--server", nobody});
+    auto run = run_cli(arguments);
+    EXPECT_EQ(run.code, exit_unknown) << name;
+    EXPECT_EQ(run.out, "") << name;
+    EXPECT_THAT(run.err, HasSubstr("no node can be reached at 127.0.0.1:1")) << name;
+    EXPECT_THAT(run.err, HasSubstr("Start one with `handfast node`")) << name;
+  }
+}
+
+// -- produce -----------------------------------------------------------------
+
+TEST_F(ClientCommands, ProduceSaysWhereTheMessageIs) {
+  EXPECT_EQ(done(run({"produce", "orders", "hello"})), "stored in orders, queue 0, offset 0\n");
+  auto value = json::parse(done(run({"produce", "orders", "again", "--json"})));
+  EXPECT_EQ(value["topic"], "orders");
+  EXPECT_EQ(value["offset"], 1);
+}
+
+TEST_F(ClientCommands, ProduceReadsAllOfStandardInputAsOneBody) {
+  const std::string body{"two\nlines\n\0and a zero", 22};
+  done(run({"produce", "orders", "-"}, body));
+  done(run({"produce", "orders"}, body));
+  ASSERT_EQ(node.visible.size(), 2u);
+  for (const auto& item : node.visible)
+    EXPECT_EQ(item.payload.text().substr(item.properties_size), body);
+}
+
+TEST_F(ClientCommands, ProduceTakesABodyThatBeginsWithADash) {
+  done(run({"produce", "orders", "--", "-5"}));
+  EXPECT_EQ(node.visible.at(0).payload.text(), "-5");
+}
+
+TEST_F(ClientCommands, ProduceSendsTagAndKey) {
+  done(run({"produce", "orders", "x", "--tag", "paid", "--key", "o1"}));
+  const auto& item = node.visible.at(0);
+  EXPECT_THAT(std::string{item.payload.text().substr(0, item.properties_size)},
+              ::testing::AllOf(HasSubstr("TAGS\x01paid\x02"), HasSubstr("KEYS\x01o1\x02")));
+}
+
+TEST_F(ClientCommands, ProduceNamesTopicAndRemedyWhenRefused) {
+  node.refuse(frame_kind::resolve_topic, ec::unknown_topic, "");
+  auto refused = run({"produce", "nowhere", "x"});
+  EXPECT_EQ(refused.code, exit_refused);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr("topic 'nowhere': unknown topic. Create it with"));
+}
+
+TEST_F(ClientCommands, ProduceRefusesABodyOverTheLimit) {
+  auto refused = run({"produce", "orders", "-"}, std::string(1'000'001, 'x'));
+  EXPECT_EQ(refused.code, exit_refused);
+  EXPECT_THAT(refused.err, HasSubstr("1000001 bytes"));
+  EXPECT_THAT(refused.err, HasSubstr("raise `limits.body`"));
+}
+
+TEST_F(ClientCommands, BadNamesAreRefusedWithTheGrammar) {
+  for (const std::string name :
+       {"no/slash", "../up", "gr\xc3\xbc\xc3\x9f", std::string(128, 'x')}) {
+    auto refused = run({"produce", name, "x"});
+    EXPECT_EQ(refused.code, exit_refused) << name;
+    EXPECT_THAT(refused.err, HasSubstr("1 to 127 characters")) << name;
+  }
+}
+
+// -- transactions ------------------------------------------------------------
+
+TEST_F(ClientCommands, SendPrintsNothingButTheId) {
+  auto sent = done(run({"tx", "send", "orders", "paid", "--group", "shop"}));
+  EXPECT_THAT(sent, ::testing::MatchesRegex("[0-9A-F]{24}\n"));
+  auto value = json::parse(done(run({"tx", "send", "orders", "x", "--group", "shop", "--json"})));
+  EXPECT_THAT(value["id"].get<std::string>(), ::testing::MatchesRegex("[0-9A-F]{24}"));
+  EXPECT_TRUE(node.running.empty());
+}
+
+TEST_F(ClientCommands, SendJoinsATransaction) {
+  auto id = opened();
+  EXPECT_EQ(done(run({"tx", "send", "stock", "reserve 3", "--group", "shop", "--join", id})),
+            id + "\n");
+  EXPECT_EQ(node.transactions.at(*parse_transaction_id(id)).messages, 2);
+}
+
+TEST_F(ClientCommands, CommitDecidesAsOperator) {
+  auto id = opened();
+  EXPECT_THAT(done(run({"tx", "commit", id})), StartsWith("committed"));
+  EXPECT_EQ(node.decides.at(0).by, origin::admin);
+}
+
+TEST_F(ClientCommands, RollbackTellsTheOutcomeAsJson) {
+  auto id = opened();
+  auto value = json::parse(done(run({"tx", "rollback", id, "--json"})));
+  EXPECT_EQ(value["id"], id);
+  EXPECT_EQ(value["outcome"], "rolled_back");
+}
+
+TEST_F(ClientCommands, AConflictNamesTheRecordedOutcome) {
+  auto id = opened();
+  done(run({"tx", "commit", id}));
+  auto refused = run({"tx", "rollback", id});
+  EXPECT_EQ(refused.code, exit_refused);
+  EXPECT_THAT(refused.err, HasSubstr("transaction " + id));
+  EXPECT_THAT(refused.err, HasSubstr("It was committed before; that outcome stands"));
+}
+
+TEST_F(ClientCommands, AnUnknownIdIsRefused) {
+  for (const auto* command : {"show", "commit", "rollback"}) {
+    auto refused = run({"tx", command, std::string(24, 'A')});
+    EXPECT_EQ(refused.code, exit_refused);
+    EXPECT_THAT(refused.err, HasSubstr("this store never opened that transaction"));
+  }
+}
+
+TEST_F(ClientCommands, ReopenPrintsTheNewId) {
+  auto old = opened();
+  auto reopened = done(run({"tx", "reopen", old}));
+  EXPECT_THAT(reopened, ::testing::MatchesRegex("[0-9A-F]{24}\n"));
+  EXPECT_NE(reopened, old + "\n");
+}
+
+TEST_F(ClientCommands, ListenAnswersChecksAndEndsAfterMax) {
+  auto id = opened();
+  std::thread asker{[&] {
+    EXPECT_TRUE(node.eventually([&] { return node.joins.size() == 2; }));
+    node.push_check(*parse_transaction_id(id), 3, 15);
+  }};
+  auto heard =
+      run({"tx", "listen", "--group", "shop", "--answer", "commit", "--max", "1", "--json"});
+  asker.join();
+  EXPECT_EQ(heard.code, exit_done);
+  auto value = json::parse(heard.out);
+  EXPECT_EQ(value["id"], id);
+  EXPECT_EQ(value["attempt"], 3);
+  EXPECT_EQ(value["attempts_left"], 12);
+  EXPECT_EQ(value["body"], "paid");
+  EXPECT_EQ(value["answered"], "commit");
+  EXPECT_EQ(value["outcome"], "committed");
+}
+
+// -- consume -----------------------------------------------------------------
+
+TEST_F(ClientCommands, ConsumePrintsBodiesOnlyAndAcknowledgesThem) {
+  done(run({"produce", "orders", "one"}));
+  done(run({"produce", "orders", "two"}));
+  EXPECT_EQ(done(run({"consume", "orders", "--group", "mail", "--max", "2"})), "one\ntwo\n");
+  EXPECT_EQ(node.acknowledged.size(), 2u);
+}
+
+TEST_F(ClientCommands, ConsumeEndsWhenNothingComes) {
+  auto none = run({"consume", "orders", "--group", "mail", "--wait", "0"});
+  EXPECT_EQ(none.code, exit_done);
+  EXPECT_EQ(none.out, "");
+  EXPECT_EQ(none.err, "no message came\n");
+}
+
+TEST_F(ClientCommands, ConsumeTakesNoMoreThanMax) {
+  for (const auto* body : {"one", "two", "three"})
+    done(run({"produce", "orders", body}));
+  EXPECT_EQ(done(run({"consume", "orders", "--group", "mail", "--max", "1", "--wait", "0"})),
+            "one\n");
+  EXPECT_EQ(done(run({"consume", "orders", "--group", "mail", "--wait", "0"})), "two\nthree\n");
+}
+
+TEST_F(ClientCommands, ConsumePrintsOneObjectALine) {
+  done(run({"produce", "orders", "two\nlines", "--tag", "t"}));
+  auto value =
+      json::parse(done(run({"consume", "orders", "--group", "mail", "--wait", "0", "--json"})));
+  EXPECT_EQ(value["body"], "two\nlines");
+  EXPECT_EQ(value["tag"], "t");
+  EXPECT_EQ(value["topic"], "orders");
+}
+
+TEST_F(ClientCommands, ConsumeVerboselyTellsWhereAMessageStands) {
+  done(run({"produce", "orders", "x", "--key", "k1"}));
+  EXPECT_THAT(done(run({"consume", "orders", "--group", "mail", "--wait", "0", "--verbose"})),
+              ::testing::AllOf(StartsWith("queue 0  offset 0  "), HasSubstr("key k1  | x\n")));
+}
+
+TEST_F(ClientCommands, ConsumeSendsReadersOfViewsToBrowse) {
+  auto refused = run({"consume", std::string{half_view_topic_name}, "--group", "g"});
+  EXPECT_EQ(refused.code, exit_refused);
+  EXPECT_THAT(refused.err, HasSubstr("handfast browse RMQ_SYS_TRANS_HALF_TOPIC"));
+}
+
+// -- topics and status -------------------------------------------------------
+
+TEST_F(ClientCommands, TopicsAreListedPageByPage) {
+  for (const auto* topic : {"a", "b", "c"})
+    done(run({"produce", topic, "x"}));
+  EXPECT_EQ(json::parse(done(run({"topic", "list", "--json"}))).size(), 3u);
+  EXPECT_THAT(done(run({"topic", "list"})), StartsWith("TOPIC  QUEUES  MESSAGES  KIND\na "));
+}
+
+TEST_F(ClientCommands, DeletingAnUnknownTopicIsRefused) {
+  auto refused = run({"topic", "delete", "nowhere"});
+  EXPECT_EQ(refused.code, exit_refused);
+  EXPECT_THAT(refused.err, HasSubstr("'nowhere'"));
+}
+
+TEST_F(ClientCommands, StatusPrintsWhatTheNodeSays) {
+  EXPECT_EQ(done(run({"status"})), "state   serving\n");
+  EXPECT_EQ(json::parse(done(run({"status", "--json"})))["state"], "serving");
+}
+
+} // namespace
+} // namespace handfast::cli::test
