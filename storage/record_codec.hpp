@@ -89,8 +89,8 @@ public:
 
   /// Decodes the record at the start of `bytes`, which must be 8-byte aligned and part of what
   /// `owner` keeps alive. The payload becomes a window that shares `owner`. For `bad_payload`
-  /// everything is set but the payload and `properties_size`, which are empty and 0. Never throws on
-  /// any bytes, and allocates only what fits lengths that were checked. PADs decode without content.
+  /// everything is set, with an empty payload and a `properties_size` of 0. Never throws on any
+  /// bytes, and allocates only what fits lengths that were checked. PADs decode without content.
   [[nodiscard]] decode_status decode(std::span<const std::byte> bytes, position at,
                                      const std::shared_ptr<const std::byte>& owner,
                                      record_header& header, log_record& record) const;
