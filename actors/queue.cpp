@@ -42,7 +42,8 @@ void queue_state::on_registered(const appender_registered& x) {
     self->send(self, slices_loaded{});
     return;
   }
-  self->send(log_reader.actor, load_slices{{}, queue_index::slice_name(index.key())});
+  ++question.value;
+  self->send(log_reader.actor, load_slices{question, queue_index::slice_name(index.key())});
 }
 
 void queue_state::on_slices(const slices_loaded& x) {
@@ -52,6 +53,9 @@ void queue_state::on_slices(const slices_loaded& x) {
     serve();
     return;
   }
+  if (x.id != question)
+    return;
+  HANDFAST_ASSERT(x.code == ec::ok);
   index = index.emptied();
   for (const auto& slice : x.slices)
     index.load(slice.name, slice.bytes);
@@ -59,14 +63,14 @@ void queue_state::on_slices(const slices_loaded& x) {
 }
 
 void queue_state::replay_from(position from) {
-  if (from < durable)
-    self->send(log_reader.actor, replay_log{{}, from, durable});
-  else
-    serve();
+  if (from >= durable)
+    return serve();
+  ++question.value;
+  self->send(log_reader.actor, replay_log{question, from, durable});
 }
 
 void queue_state::on_replayed(const log_replayed& x) {
-  if (serving)
+  if (serving || x.id != question)
     return;
   HANDFAST_ASSERT(x.code == ec::ok);
   if (x.batch)
