@@ -73,7 +73,8 @@ struct queue_state {
   bool whole = false; ///< started with everything that COMMIT LOG does not keep for it
   bool serving = false;
   bool bound = false;
-  position durable;                         ///< replay ends here
+  correlation question; ///< the newest to log_reader; answers to older ones are ignored
+  position durable;     ///< replay ends here
   std::deque<entries_visible> held_entries; ///< dispatched while the replay was under way
   std::vector<relayed_fetch> held_fetches;
   std::map<std::uint64_t, relayed_fetch> relayed; ///< by our own correlation
