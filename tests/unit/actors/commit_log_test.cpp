@@ -1,0 +1,619 @@
+#include "tests/support/log_fixture.hpp"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+
+namespace handfast {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+
+class CommitLog : public test::log_fixture {
+public:
+  const appender half_life{appender_role::half_store, 0, incarnation{2}};
+  const appender op_life{appender_role::op_store, 0, incarnation{3}};
+
+  static std::vector<std::uint64_t> offsets(const std::vector<message_stored>& results) {
+    std::vector<std::uint64_t> all;
+    for (const auto& r : results)
+      all.push_back(r.offset.value);
+    return all;
+  }
+  static std::vector<ec> codes(const std::vector<message_stored>& results) {
+    std::vector<ec> all;
+    for (const auto& r : results)
+      all.push_back(r.code);
+    return all;
+  }
+  static log_record half(std::uint64_t cookie, message_record m = message_to(orders)) {
+    return record_of(record_type::half, std::move(m), cookie);
+  }
+};
+
+TEST_F(CommitLog, BeginsWithAnEpochThatIsHigherThanTheLastOne) {
+  power_cut();
+  boot();
+  run();
+  power_cut();
+  boot();
+  std::vector<std::uint32_t> epochs;
+  for (const auto& r : replayed)
+    if (r.type == record_type::epoch)
+      epochs.push_back(std::get<epoch_record>(r.content).epoch);
+  EXPECT_THAT(epochs, ElementsAre(1, 2));
+  run();
+}
+
+TEST_F(CommitLog, StoresMessagesAndSaysWhere) {
+  append(client, {message_to(orders), message_to(bills), message_to(orders)});
+  run();
+  const auto stored = results(client);
+  ASSERT_EQ(stored.size(), 3u);
+  EXPECT_THAT(offsets(stored), ElementsAre(0, 0, 1));
+  EXPECT_EQ(stored[1].queue, bills);
+  EXPECT_LT(stored[0].at, stored[1].at);
+  EXPECT_EQ(stored[2].id, correlation{3});
+}
+
+TEST_F(CommitLog, AnswersOnlyAfterTheSync) {
+  writer->hold(true);
+  auto queue = make_probe();
+  send_as(queue, log, bind_queue{orders});
+  append(client, {message_to(orders)});
+  run();
+  EXPECT_EQ(writer->waiting(), 1u);
+  EXPECT_TRUE(results(client).empty());
+  EXPECT_TRUE(queue->take<entries_visible>().empty());
+  writer->finish_next();
+  run();
+  EXPECT_EQ(results(client).size(), 1u);
+  EXPECT_EQ(queue->take<entries_visible>().size(), 1u);
+}
+
+TEST_F(CommitLog, AnswersEachConnectionWithOneMessagePerBatch) {
+  auto other = make_probe();
+  append(client, {message_to(orders)}, 1);
+  append(other, {message_to(orders)}, 7);
+  append(client, {message_to(orders)}, 2);
+  run();
+  EXPECT_EQ(client->count<messages_stored>(), 1u);
+  EXPECT_EQ(results(client).size(), 2u);
+  EXPECT_EQ(results(other).size(), 1u);
+}
+
+TEST_F(CommitLog, CommitsWhenTheLoopIsIdle) {
+  append(client, {message_to(orders)});
+  run_actors();
+  EXPECT_TRUE(results(client).empty());
+  EXPECT_EQ(idle.waiting(), 1u);
+  append(client, {message_to(orders)});
+  run_actors();
+  EXPECT_EQ(idle.waiting(), 1u) << "asks once for each batch";
+  run();
+  EXPECT_EQ(client->count<messages_stored>(), 1u);
+}
+
+TEST_F(CommitLog, CommitsAFullBatchWithoutWaitingForIdle) {
+  std::vector<message_record> many(limits::batch_records_max, message_to(orders));
+  append(client, std::move(many));
+  run_actors();
+  EXPECT_EQ(results(client).size(), limits::batch_records_max);
+}
+
+TEST_F(CommitLog, HasOneBatchInFlightWhileTheNextOneForms) {
+  writer->hold(true);
+  append(client, {message_to(orders)}, 1);
+  run();
+  append(client, {message_to(orders)}, 2);
+  run();
+  append(client, {message_to(orders)}, 3);
+  run();
+  EXPECT_EQ(writer->waiting(), 1u);
+  writer->finish_next();
+  run();
+  EXPECT_EQ(results(client).size(), 1u);
+  EXPECT_EQ(writer->waiting(), 1u);
+  writer->finish_next();
+  run();
+  EXPECT_EQ(results(client).size(), 2u);
+}
+
+TEST_F(CommitLog, DispatchesInOrderToFoldsThenQueuesThenConnections) {
+  std::vector<std::string> order;
+  const auto watched = [&](const char* who) {
+    auto p = make_probe();
+    p->watch([&order, who](const caf::message& m) {
+      if (m.match_elements<records_durable>() || m.match_elements<entries_visible>() ||
+          m.match_elements<messages_stored>())
+        order.emplace_back(who);
+    });
+    return p;
+  };
+  auto connection = watched("connection");
+  auto queue = watched("queue");
+  auto group = watched("group");
+  auto registry = watched("registry");
+  auto half_store = watched("half");
+  auto op_store = watched("op");
+  send_as(queue, log, bind_queue{orders});
+  enroll(group, {appender_role::consumer_group, 9, incarnation{5}});
+  enroll(registry, {appender_role::topic_registry, 0, incarnation{4}});
+  enroll(half_store, half_life);
+  enroll(op_store, op_life);
+  append(connection, {message_to(orders)});
+  append(op_store, op_life, decide_of({}, 1));
+  append(registry, {appender_role::topic_registry, 0, incarnation{4}},
+         record_of(record_type::meta, meta_record{}, 2));
+  progress_record progress;
+  progress.groups.push_back({group_id{9}, topic_id{20}, {}, {}, {}, {}});
+  append(group, {appender_role::consumer_group, 9, incarnation{5}},
+         record_of(record_type::progress, std::move(progress), 3));
+  order.clear();
+  run();
+  EXPECT_THAT(order, ElementsAre("op", "half", "registry", "group", "queue", "connection"));
+}
+
+TEST_F(CommitLog, DispatchesOnlyWhatConcernsAFold) {
+  auto half_store = make_probe();
+  auto group = make_probe();
+  const appender group_life{appender_role::consumer_group, 9, incarnation{5}};
+  enroll(half_store, half_life);
+  enroll(group, group_life);
+  append(client, {message_to(orders)});
+  run();
+  half_store->forget_all();
+  group->forget_all();
+  append(client, {message_to(orders)});
+  progress_record progress;
+  progress.groups.push_back({group_id{8}, topic_id{20}, {}, {}, {}, {}});
+  append(group, group_life, record_of(record_type::progress, std::move(progress), 3));
+  run();
+  EXPECT_EQ(half_store->count<records_durable>(), 0u);
+  EXPECT_EQ(group->count<records_durable>(), 0u);
+}
+
+TEST_F(CommitLog, SharesPayloadsInsteadOfCopyingThem) {
+  auto half_store = make_probe();
+  enroll(half_store, half_life);
+  auto m = message_to(orders, std::string(1000, 'x'));
+  const auto* bytes = m.payload.data();
+  append(half_store, half_life, half(1, std::move(m)));
+  run();
+  const auto seen = records(half_store);
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(std::get<message_record>(seen[0].content).payload.data(), bytes);
+}
+
+TEST_F(CommitLog, StampsOffsetsOfHalvesDecisionsAndTheirEntries) {
+  auto half_store = make_probe();
+  auto op_store = make_probe();
+  enroll(half_store, half_life);
+  enroll(op_store, op_life);
+  append(client, {message_to(orders)});
+  append(half_store, half_life, half(1));
+  append(half_store, half_life, half(2));
+  run();
+  const auto halves = records(half_store);
+  ASSERT_EQ(halves.size(), 2u + 1u);
+  EXPECT_EQ(std::get<message_record>(halves[1].content).offset, queue_offset{0});
+  EXPECT_EQ(std::get<message_record>(halves[2].content).offset, queue_offset{1});
+  append(op_store, op_life,
+         decide_of({{halves[1].at, orders.topic, orders.queue, {}, 1, 0},
+                    {halves[2].at, bills.topic, bills.queue, {}, 1, 0},
+                    {halves[2].at, orders.topic, orders.queue, {}, 1, 0}},
+                   3));
+  append(op_store, op_life, decide_of({}, 4));
+  run();
+  const auto decided = records(op_store);
+  const auto& first = std::get<decide_record>(decided[decided.size() - 2].content);
+  EXPECT_EQ(first.op_offset, queue_offset{0});
+  EXPECT_EQ(first.entries[0].offset, queue_offset{1});
+  EXPECT_EQ(first.entries[1].offset, queue_offset{0});
+  EXPECT_EQ(first.entries[2].offset, queue_offset{2});
+  EXPECT_EQ(std::get<decide_record>(decided.back().content).op_offset, queue_offset{1});
+}
+
+TEST_F(CommitLog, KeepsOffsetsDenseAcrossBatchesAndPowerCuts) {
+  std::vector<std::uint64_t> acknowledged;
+  for (unsigned round = 1; round <= 10; ++round) {
+    append(client, {message_to(orders), message_to(orders)});
+    run();
+    for (const auto offset : offsets(results(client)))
+      acknowledged.push_back(offset);
+    writer->hold(true);
+    append(client, {message_to(orders)}); // never synced, so it may be lost
+    run();
+    power_cut(round);
+    boot();
+    run();
+  }
+  std::vector<std::uint64_t> stored;
+  power_cut(99);
+  boot();
+  for (const auto& r : replayed)
+    if (r.type == record_type::message)
+      stored.push_back(std::get<message_record>(r.content).offset.value);
+  run();
+  for (std::size_t i = 0; i < stored.size(); ++i)
+    EXPECT_EQ(stored[i], i);
+  EXPECT_GE(stored.size(), acknowledged.size());
+  for (const auto offset : acknowledged)
+    EXPECT_LT(offset, stored.size());
+}
+
+TEST_F(CommitLog, NeverStampsATimeThatGoesBack) {
+  append(client, {message_to(orders)});
+  run();
+  time.jump_wall(-60'000);
+  append(client, {message_to(orders)});
+  run();
+  power_cut();
+  boot();
+  wall_ms last = 0;
+  for (const auto& r : replayed) {
+    EXPECT_GE(r.time_ms, last);
+    last = r.time_ms;
+  }
+  run();
+}
+
+TEST_F(CommitLog, GivesNoQueueOffsetToADelayedMessage) {
+  auto later = message_to(orders);
+  later.delay_ms = 5000;
+  append(client, {std::move(later), message_to(orders)});
+  run();
+  EXPECT_THAT(offsets(results(client)), ElementsAre(0, 0));
+}
+
+// -- fences -----------------------------------------------------------------------
+
+TEST_F(CommitLog, RefusesAppendsOfAnOlderIncarnation) {
+  auto dead = make_probe();
+  auto fresh = make_probe();
+  enroll(dead, half_life);
+  enroll(fresh, {appender_role::half_store, 0, incarnation{7}});
+  append(dead, half_life, half(1));
+  run();
+  const auto refused = dead->take<append_refused>();
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(refused[0].why.code, ec::recovering);
+  EXPECT_THAT(refused[0].cookies, ElementsAre(1));
+  EXPECT_TRUE(records(fresh).empty());
+}
+
+TEST_F(CommitLog, NamesAFenceBehindAllThatWasAppendedAlsoIfNotYetSynced) {
+  auto dead = make_probe();
+  enroll(dead, half_life);
+  writer->hold(true);
+  append(dead, half_life, half(1));
+  run(); // in flight
+  append(dead, half_life, half(2));
+  run(); // forming
+  auto fresh = make_probe();
+  const auto answer = enroll(fresh, {appender_role::half_store, 0, incarnation{7}});
+  EXPECT_LT(answer.durable, answer.fence);
+  writer->hold(false);
+  writer->finish_next();
+  run();
+  const auto seen = records(fresh);
+  ASSERT_EQ(seen.size(), 2u) << "the new one folds what its predecessor had appended";
+  EXPECT_EQ(seen[1].cookie, 2u);
+  EXPECT_GE(seen[0].at, answer.durable);
+  EXPECT_EQ(seen[1].at + seen[1].length, answer.fence);
+  EXPECT_TRUE(dead->take<records_durable>().empty());
+}
+
+TEST_F(CommitLog, SendsAnEmptyBatchOfEntriesToAQueueThatWaitsForItsFence) {
+  writer->hold(true);
+  append(client, {message_to(bills)});
+  run();
+  auto queue = make_probe();
+  send_as(queue, log, bind_queue{orders});
+  run();
+  const auto bound = queue->take_last<appender_registered>();
+  EXPECT_LT(bound.durable, bound.fence);
+  writer->finish_next();
+  run();
+  const auto seen = queue->take<entries_visible>();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_TRUE(seen[0].entries.empty());
+  EXPECT_GE(seen[0].to, bound.fence);
+}
+
+TEST_F(CommitLog, KeepsEntriesOfAQueueUntilItIsBound) {
+  append(client, {message_to(orders), message_to(bills), message_to(orders)});
+  run();
+  power_cut();
+  boot();
+  run();
+  append(client, {message_to(orders)});
+  run();
+  auto queue = make_probe();
+  send_as(queue, log, bind_queue{orders});
+  run();
+  ASSERT_GE(queue->received().size(), 2u);
+  EXPECT_TRUE(queue->received()[0].match_elements<appender_registered>());
+  EXPECT_EQ(queue->take_last<appender_registered>().next, queue_offset{3});
+  const auto seen = queue->take<entries_visible>();
+  ASSERT_EQ(seen.size(), 1u);
+  ASSERT_EQ(seen[0].entries.size(), 3u);
+  EXPECT_EQ(seen[0].entries[2].offset, queue_offset{2});
+}
+
+// -- repeats ----------------------------------------------------------------------
+
+TEST_F(CommitLog, StoresARepeatedSendOnce) {
+  append(client, {numbered(orders, 5, 1)}, 1);
+  run();
+  const auto first = results(client);
+  append(client, {numbered(orders, 5, 1), numbered(orders, 5, 2)}, 2);
+  run();
+  auto again = results(client);
+  std::sort(again.begin(), again.end(), [](auto& a, auto& b) { return a.id < b.id; });
+  ASSERT_EQ(again.size(), 2u);
+  EXPECT_EQ(again[0].at, first[0].at);
+  EXPECT_EQ(again[0].offset, first[0].offset);
+  EXPECT_EQ(again[0].code, ec::ok);
+  EXPECT_EQ(again[1].offset, queue_offset{1});
+}
+
+TEST_F(CommitLog, AnswersARepeatOnlyWhenTheFirstIsDurable) {
+  writer->hold(true);
+  append(client, {numbered(orders, 5, 1)}, 1);
+  run();
+  auto reconnected = make_probe();
+  append(reconnected, {numbered(orders, 5, 1)}, 9);
+  run();
+  append(reconnected, {numbered(orders, 5, 2)}, 10); // forming
+  append(reconnected, {numbered(orders, 5, 2)}, 11);
+  run();
+  EXPECT_TRUE(results(reconnected).empty());
+  writer->finish_next();
+  run();
+  EXPECT_EQ(results(reconnected).size(), 1u);
+  writer->finish_next();
+  run();
+  EXPECT_EQ(results(reconnected).size(), 2u);
+}
+
+TEST_F(CommitLog, KnowsARepeatAfterAPowerCut) {
+  append(client, {numbered(orders, 5, 1)});
+  run();
+  const auto first = results(client);
+  power_cut();
+  boot();
+  append(client, {numbered(orders, 5, 1)});
+  run();
+  const auto again = results(client);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].at, first[0].at);
+}
+
+TEST_F(CommitLog, TellsTheHalfStoreWhereARepeatedHalfStands) {
+  auto half_store = make_probe();
+  enroll(half_store, half_life);
+  writer->hold(true);
+  append(half_store, half_life, half(1, numbered(orders, 5, 1)));
+  append(half_store, half_life, half(2, numbered(orders, 5, 1)));
+  run();
+  EXPECT_EQ(half_store->count<append_repeated>(), 0u);
+  writer->hold(false);
+  writer->finish_next();
+  run();
+  const auto stored = records(half_store);
+  ASSERT_EQ(stored.size(), 1u);
+  const auto repeated = half_store->take<append_repeated>();
+  ASSERT_EQ(repeated.size(), 1u);
+  EXPECT_EQ(repeated[0].items[0].cookie, 2u);
+  EXPECT_EQ(repeated[0].items[0].at, stored[0].at);
+  append(half_store, half_life, half(3, numbered(orders, 5, 1)));
+  run();
+  EXPECT_EQ(half_store->take_last<append_repeated>().items[0].at, stored[0].at);
+}
+
+TEST_F(CommitLog, SaysUnknownToASendThatNobodyRemembers) {
+  append(client, {numbered(orders, 5, 1)});
+  append(client, {numbered(orders, 5, 1 + limits::producer_window)});
+  run();
+  (void)results(client);
+  append(client, {numbered(orders, 5, 1)});
+  run();
+  EXPECT_THAT(codes(results(client)), ElementsAre(ec::outcome_unknown));
+}
+
+// -- trouble ----------------------------------------------------------------------
+
+TEST_F(CommitLog, StopsTheShardWhenASyncFailsAndNeverTriesAgain) {
+  auto half_store = make_probe();
+  auto op_store = make_probe();
+  enroll(half_store, {appender_role::half_store, 0, incarnation{2}});
+  enroll(op_store, op_life);
+  writer->hold(true);
+  append(client, {message_to(orders)}, 1);
+  append(half_store, half_life, half((std::uint64_t{2} << 40) + 1));
+  run();
+  append(client, {message_to(orders)}, 2);
+  append(op_store, op_life, decide_of({}, (std::uint64_t{3} << 40) + 1));
+  run();
+  disk.fail_at(disk.operations() + 2, handfast::testing::disk_fault::io_error);
+  writer->finish_next();
+  run();
+  EXPECT_EQ(supervisor->take<shard_failed>().size(), 1u);
+  EXPECT_THAT(codes(results(client)), ElementsAre(ec::outcome_unknown, ec::outcome_unknown));
+  EXPECT_EQ(half_store->take_last<append_refused>().why.code, ec::outcome_unknown);
+  EXPECT_EQ(op_store->take_last<append_refused>().why.code, ec::outcome_unknown);
+  const auto operations = disk.operations();
+  append(client, {message_to(orders)}, 3);
+  append(op_store, op_life, decide_of({}, (std::uint64_t{3} << 40) + 2));
+  advance(3s);
+  EXPECT_THAT(codes(results(client)), ElementsAre(ec::io_error));
+  EXPECT_EQ(op_store->take_last<append_refused>().why.code, ec::io_error);
+  EXPECT_EQ(disk.operations(), operations);
+}
+
+TEST_F(CommitLog, RefusesNewMessagesOnAFullDiskWhileDecisionsGoOn) {
+  auto half_store = make_probe();
+  auto op_store = make_probe();
+  enroll(half_store, half_life);
+  enroll(op_store, op_life);
+  while (*store->log->prepare_step(4 * limits::mib)) {
+  }
+  send(log, disk_state{true});
+  append(client, {message_to(orders)});
+  append(half_store, half_life, half(1));
+  append(op_store, op_life, decide_of({}, 2));
+  run();
+  EXPECT_THAT(codes(results(client)), ElementsAre(ec::disk_full));
+  EXPECT_EQ(half_store->take_last<append_refused>().why.code, ec::disk_full);
+  EXPECT_EQ(records(op_store).back().cookie, 2u);
+  send(log, disk_state{false});
+  append(client, {message_to(orders)});
+  run();
+  EXPECT_THAT(codes(results(client)), ElementsAre(ec::ok));
+}
+
+TEST_F(CommitLog, RefusesDecisionsOnlyWhenThePreparedRoomIsUsedUp) {
+  auto op_store = make_probe();
+  enroll(op_store, op_life);
+  send(log, disk_state{true}); // and only the first 64 KiB are prepared
+  append(op_store, op_life, decide_of({}, 2));
+  run();
+  EXPECT_EQ(op_store->take_last<append_refused>().why.code, ec::disk_full);
+}
+
+TEST_F(CommitLog, RefusesMessagesAsBusyBeyondItsBoundWhileDecisionsPass) {
+  auto op_store = make_probe();
+  enroll(op_store, op_life);
+  writer->hold(true);
+  append(client, {message_to(orders)});
+  run();
+  const auto large = message_to(orders, std::string(900 * limits::kib, 'x'));
+  for (std::uint64_t bytes = 0; bytes < log_admission_bytes_max; bytes += 900 * limits::kib)
+    append(client, {large});
+  append(client, {large}, 1000);
+  append(op_store, op_life, decide_of({}, 2));
+  run_actors();
+  const auto answers = results(client);
+  ASSERT_FALSE(answers.empty());
+  EXPECT_EQ(answers.back().code, ec::busy);
+  EXPECT_EQ(answers.back().id, correlation{1000});
+  EXPECT_EQ(op_store->count<append_refused>(), 0u);
+}
+
+TEST_F(CommitLog, RefusesAMessageThatFitsIntoNoSegmentWithoutUsingUpAnOffset) {
+  append(client, {message_to(orders, std::string(2 * limits::mib, 'x')), message_to(orders)});
+  run();
+  auto answers = results(client);
+  std::sort(answers.begin(), answers.end(), [](auto& a, auto& b) { return a.id < b.id; });
+  EXPECT_THAT(codes(answers), ElementsAre(ec::body_too_large, ec::ok));
+  EXPECT_EQ(answers[1].offset, queue_offset{0});
+}
+
+// -- marks, checkpoints, stop -------------------------------------------------------
+
+TEST_F(CommitLog, MarksTheDurableEndAfterASecondOfIdleness) {
+  append(client, {message_to(orders)});
+  run();
+  const auto stored = results(client).at(0).at;
+  advance(3s);
+  power_cut();
+  boot();
+  EXPECT_GT(store->report.durable_mark, stored);
+  const auto marks = std::count_if(replayed.begin(), replayed.end(),
+                                   [](const log_record& r) { return r.type == record_type::mark; });
+  EXPECT_EQ(marks, 1) << "one is enough";
+  run();
+}
+
+TEST_F(CommitLog, WritesNothingWhileItIsIdle) {
+  advance(3s);
+  const auto operations = disk.operations();
+  advance(60s, 100ms);
+  EXPECT_EQ(disk.operations(), operations);
+}
+
+TEST_F(CommitLog, AsksForACheckpointWhenEnoughWasAppended) {
+  settings.store.checkpoint_bytes = 100 * limits::kib;
+  auto queue = make_probe();
+  send_as(queue, log, bind_queue{orders});
+  append(client, {message_to(bills)});
+  const auto large = message_to(orders, std::string(10 * limits::kib, 'x'));
+  for (int i = 0; i < 30; ++i) {
+    append(client, {large});
+    run();
+  }
+  auto asked = checkpointer->take<make_checkpoint>();
+  ASSERT_EQ(asked.size(), 1u) << "and for no second one while it runs";
+  EXPECT_FALSE(asked[0].final);
+  ASSERT_EQ(asked[0].members->queues.size(), 1u);
+  EXPECT_EQ(asked[0].members->queues[0].first, orders);
+  ASSERT_EQ(asked[0].members->untaken.size(), 1u);
+  EXPECT_EQ(asked[0].members->untaken[0].first, bills);
+  send(log, checkpoint_made{asked[0].durable, 40 * limits::kib, {}});
+  for (int i = 0; i < 12; ++i) {
+    append(client, {large});
+    run();
+  }
+  EXPECT_EQ(checkpointer->count<make_checkpoint>(), 1u)
+      << "from the replay position on 160 KiB are enough";
+}
+
+TEST_F(CommitLog, StopsAfterAllIsDurableMarkedAndCheckpointed) {
+  writer->hold(true);
+  append(client, {message_to(orders)}, 1);
+  run();
+  append(client, {message_to(orders)}, 2);
+  run();
+  send(log, stop{});
+  append(client, {message_to(orders)}, 3);
+  run();
+  EXPECT_THAT(codes(results(client)), ElementsAre(ec::stopping));
+  EXPECT_EQ(supervisor->count<stopped>(), 0u);
+  writer->hold(false);
+  writer->finish_next();
+  run();
+  EXPECT_THAT(codes(results(client)), ElementsAre(ec::ok, ec::ok));
+  const auto last = checkpointer->take<make_checkpoint>();
+  ASSERT_EQ(last.size(), 1u);
+  EXPECT_TRUE(last[0].final);
+  EXPECT_EQ(supervisor->count<stopped>(), 0u);
+  send(log, checkpoint_made{last[0].durable, 1000, {}});
+  run();
+  const auto said = supervisor->take<stopped>();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].actor, "commit-log");
+  EXPECT_EQ(said[0].unfinished, "");
+  power_cut();
+  boot();
+  EXPECT_EQ(store->report.end, last[0].durable) << "nothing stands behind the last checkpoint";
+  ASSERT_FALSE(replayed.empty());
+  EXPECT_EQ(replayed.back().type, record_type::mark);
+  run();
+}
+
+TEST_F(CommitLog, SaysAtItsStopThatTheLastCheckpointFailed) {
+  checkpointer->on<make_checkpoint>([&](const make_checkpoint&) {
+    send(log, checkpoint_made{{}, 0, {ec::disk_full, "no room"}});
+  });
+  send(log, stop{});
+  run();
+  const auto said = supervisor->take<stopped>();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].unfinished.find("no room"), std::string::npos);
+}
+
+TEST_F(CommitLog, ReportsItsState) {
+  append(client, {message_to(orders)});
+  run();
+  const auto report = ask<status_report>(log, status_request{});
+  EXPECT_EQ(report.actor, "commit-log");
+  const auto in = std::find_if(report.samples.begin(), report.samples.end(), [](const sample& s) {
+    return s.name == "rocketmq_messages_in_total";
+  });
+  ASSERT_NE(in, report.samples.end());
+  EXPECT_EQ(in->value, 1);
+}
+
+} // namespace
+} // namespace handfast

@@ -1,0 +1,98 @@
+#include "actors/segment_keeper.hpp"
+#include "tests/support/actor_fixture.hpp"
+#include "tests/support/sim_disk.hpp"
+
+namespace handfast {
+namespace {
+
+using namespace std::chrono_literals;
+
+class SegmentKeeper : public test::actor_fixture {
+public:
+  SegmentKeeper() {
+    storage::segment_options options;
+    options.segment_bytes = 16 * limits::mib;
+    options.first_prepared_bytes = 64 * limits::kib;
+    log = std::move(*storage::segment_set::open(disk, "log", 7, options));
+    const auto begin = log->begin() + storage::segment_header_bytes;
+    EXPECT_TRUE(log->ensure(begin + 8));
+    log->set_tail(begin);
+    peers->supervisor.actor = supervisor->as<node_supervisor_actor>();
+    peers->commit_log.actor = commit_log->as<commit_log_actor>();
+  }
+
+  void start() {
+    keeper = spawn(segment_keeper, segment_keeper_start{log.get(), &disk, "log"});
+    send(keeper, peers_changed{peers});
+    run();
+  }
+
+  handfast::testing::sim_disk disk;
+  std::unique_ptr<storage::segment_set> log;
+  std::shared_ptr<test::probe> supervisor = make_probe();
+  std::shared_ptr<test::probe> commit_log = make_probe();
+  std::shared_ptr<shard_peers> peers = std::make_shared<shard_peers>();
+  segment_keeper_actor keeper;
+};
+
+TEST_F(SegmentKeeper, PreparesTheRestAndOneSegmentAheadInPacedSteps) {
+  disk.set_capacity(1024 * limits::mib);
+  std::uint64_t largest = 0;
+  auto left = disk.space("log")->available;
+  start();
+  for (int i = 0; i < 100; ++i) {
+    advance(5ms, 5ms);
+    const auto now = disk.space("log")->available;
+    largest = std::max(largest, left - now);
+    left = now;
+  }
+  EXPECT_GE(log->prepared_ahead(), 31 * limits::mib);
+  EXPECT_LE(largest, 4 * limits::mib + 64 * limits::kib);
+}
+
+TEST_F(SegmentKeeper, ReportsAFullDiskOnceAndItsEndByItself) {
+  disk.set_capacity(disk_reserve_bytes + 8 * limits::mib);
+  start();
+  advance(5s);
+  auto said = commit_log->take<disk_state>();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_TRUE(said[0].full);
+  disk.set_capacity(~std::uint64_t{0});
+  advance(2s);
+  said = commit_log->take<disk_state>();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_FALSE(said[0].full);
+  EXPECT_GE(log->prepared_ahead(), 31 * limits::mib);
+}
+
+TEST_F(SegmentKeeper, TellsARestartedCommitLogThatTheDiskIsFull) {
+  disk.set_capacity(disk_reserve_bytes);
+  start();
+  advance(1s);
+  commit_log->forget_all();
+  auto changed = std::make_shared<shard_peers>(*peers);
+  changed->commit_log.life = incarnation{9};
+  send(keeper, peers_changed{changed});
+  run();
+  EXPECT_TRUE(commit_log->take_last<disk_state>().full);
+}
+
+TEST_F(SegmentKeeper, StopsTheShardWhenTheDiskFails) {
+  disk.fail_at(disk.operations() + 1, handfast::testing::disk_fault::io_error);
+  start();
+  advance(1s);
+  EXPECT_EQ(supervisor->take<shard_failed>().size(), 1u);
+}
+
+TEST_F(SegmentKeeper, PreparesNothingAfterAStop) {
+  start();
+  send(keeper, stop{});
+  run();
+  EXPECT_EQ(supervisor->take_last<stopped>().actor, "segment-keeper");
+  const auto operations = disk.operations();
+  advance(1s);
+  EXPECT_EQ(disk.operations(), operations);
+}
+
+} // namespace
+} // namespace handfast
