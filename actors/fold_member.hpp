@@ -16,6 +16,9 @@
 /// the fold goes on. Records that a loaded slice knows already may be among them, since slices are
 /// younger than the place where replay starts.
 ///
+/// `void mark_damaged(position half, position transaction)`, if it has one, is called before a
+/// replayed HALF whose body is damaged.
+///
 /// While it is not `serving`, the owner answers `take_slices` and `take_unsaved` with
 /// `ec::recovering`. A checkpoint or log that cannot be read ends the actor (its supervisor tries
 /// again, then stops the shard).
@@ -23,6 +26,7 @@
 #include "actors/roles.hpp"
 #include "messages/assert.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <stdexcept>
@@ -114,9 +118,11 @@ public:
     if (stage_ != stage::restoring || x.id != question_)
       return;
     must_be_read(x.code);
-    if (x.batch)
+    if (x.batch) {
+      mark_damaged(x);
       for (const auto& record : x.batch->records)
         apply_one(record, true, apply);
+    }
     applied_ = x.next;
     if (applied_ < durable_) {
       replay_more();
@@ -150,6 +156,17 @@ private:
   correlation next_question() {
     ++question_.value;
     return question_;
+  }
+
+  void mark_damaged(const log_replayed& x) {
+    if constexpr (requires { fold.mark_damaged(position{}, position{}); }) {
+      if (x.damaged.empty())
+        return;
+      for (const auto& r : x.batch->records)
+        if (r.type == record_type::half &&
+            std::find(x.damaged.begin(), x.damaged.end(), r.at) != x.damaged.end())
+          fold.mark_damaged(r.at, std::get<message_record>(r.content).transaction);
+    }
   }
 
   static void must_be_read(ec code) {

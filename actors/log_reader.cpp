@@ -3,7 +3,6 @@
 #include "actors/type_ids.hpp"
 #include "messages/assert.hpp"
 #include "storage/checkpoint_file.hpp"
-#include "storage/log_scanner.hpp"
 #include "storage/record_reader.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -76,16 +75,45 @@ log_replayed log_reader_state::replay(const replay_log& x) const {
   if (x.from >= x.to)
     return answer;
   storage::log_scanner scanner{*from_.log, *from_.codec, x.from, {replay_bytes, x.to}};
-  auto batch = scanner.next_batch(replay_bytes, true);
-  if (!batch) {
-    answer.code = batch.error().code;
-    answer.next = x.from;
-  } else if (*batch) {
-    answer.next = (*batch)->to;
-    records_ += (*batch)->records.size();
-    answer.batch = std::move(*batch);
-  }
+  auto batch = std::make_shared<record_batch>();
+  batch->from = x.from;
+  batch->replay = true;
+  answer.code = read_stretch(scanner, *batch, answer.damaged);
+  answer.next = scanner.at();
+  if (answer.code == ec::ok && batch->records.empty())
+    answer.next = x.to;
+  batch->to = answer.next;
+  records_ += batch->records.size();
+  answer.batch = std::move(batch);
   return answer;
+}
+
+/// Fills `batch` with about 1 MiB of records. What is unreadable is an error only where nothing
+/// stands before it, so that all that can be folded is folded first.
+ec log_reader_state::read_stretch(storage::log_scanner& scanner, record_batch& batch,
+                                  std::vector<position>& damaged) {
+  while (scanner.at().value - batch.from.value < replay_bytes || batch.records.empty()) {
+    const auto before = scanner.at();
+    auto& record = batch.records.emplace_back();
+    const auto status = scanner.next(record);
+    if (status == storage::scan_status::record)
+      continue;
+    if (status == storage::scan_status::damaged &&
+        scanner.reason() == storage::decode_status::bad_payload) {
+      damaged.push_back(record.at);
+      continue;
+    }
+    batch.records.pop_back();
+    if (status == storage::scan_status::damaged)
+      continue; // makes no sense to this version: listed by recovery
+    if (status == storage::scan_status::end)
+      break;
+    if (batch.records.empty())
+      return status == storage::scan_status::invalid ? ec::corrupt : ec::io_error;
+    scanner.seek(before);
+    break;
+  }
+  return ec::ok;
 }
 
 records_read log_reader_state::read(const read_records& x) const {

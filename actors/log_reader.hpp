@@ -16,7 +16,7 @@
 
 #include "actors/loop_actor.hpp"
 #include "actors/roles.hpp"
-#include "storage/record_codec.hpp"
+#include "storage/log_scanner.hpp"
 #include "storage/run_reader.hpp"
 #include "storage/segment_set.hpp"
 #include "storage/store_directory.hpp"
@@ -49,6 +49,8 @@ public:
 
   [[nodiscard]] slices_loaded load(const load_slices& x) const;
   [[nodiscard]] log_replayed replay(const replay_log& x) const;
+  [[nodiscard]] static ec read_stretch(storage::log_scanner& scanner, record_batch& batch,
+                                       std::vector<position>& damaged);
   [[nodiscard]] records_read read(const read_records& x) const;
   [[nodiscard]] entries_fetched index(const read_index& x) const;
   [[nodiscard]] outcomes_found outcomes(const find_outcomes& x) const;

@@ -163,6 +163,7 @@ struct log_replayed {
   ec code = ec::ok;
   position next; ///< where to go on; `to` when all was read
   std::shared_ptr<const record_batch> batch;
+  std::vector<position> damaged; ///< records of the batch whose payload is damaged: it is empty there
 };
 
 /// Anyone -> log_reader: records by position (length 0 = unknown). Answer: `records_read` in the same order.

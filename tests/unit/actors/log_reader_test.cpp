@@ -70,6 +70,34 @@ TEST_F(LogReader, ReplaysTheLogInStretches) {
   EXPECT_GT(stretches, 2u);
 }
 
+TEST_F(LogReader, NamesRecordsWhoseBodyIsDamagedAndReplaysTheOthers) {
+  append(client,
+         {message_to(orders, std::string(500, 'a')), message_to(orders, std::string(500, 'b'))});
+  run();
+  const auto stored = results(client);
+  const auto logs = *disk.list(std::string{root} + "/log");
+  disk.flip_bit(std::string{root} + "/log/" + logs.at(0), byte_of(stored[1].at) - 64, 1);
+  const auto part = question<log_replayed>(replay_log{{}, store->log->begin(), durable_end()});
+  EXPECT_EQ(part.code, ec::ok);
+  EXPECT_THAT(part.damaged, ElementsAre(stored[0].at));
+  EXPECT_EQ(part.next, durable_end());
+  ASSERT_GE(part.batch->records.size(), 3u);
+  EXPECT_EQ(part.batch->records.back().at, stored[1].at);
+}
+
+TEST_F(LogReader, SaysCorruptWhereTheLogIsUnreadable) {
+  append(client, {message_to(orders), message_to(orders)});
+  run();
+  const auto stored = results(client);
+  const auto logs = *disk.list(std::string{root} + "/log");
+  disk.flip_bit(std::string{root} + "/log/" + logs.at(0), byte_of(stored[1].at) + 8, 1);
+  const auto end = durable_end();
+  const auto first = question<log_replayed>(replay_log{{}, store->log->begin(), end});
+  EXPECT_EQ(first.code, ec::ok) << "what stands before is given first";
+  EXPECT_EQ(first.next, stored[1].at);
+  EXPECT_EQ(question<log_replayed>(replay_log{{}, first.next, end}).code, ec::corrupt);
+}
+
 TEST_F(LogReader, AnswersAnEmptyReplayAtOnce) {
   const auto end = durable_end();
   const auto part = question<log_replayed>(replay_log{{}, end, end});
