@@ -19,6 +19,26 @@ public:
   static constexpr queue_key orders{topic_id{20}, queue_no{0}};
   static constexpr queue_key bills{topic_id{21}, queue_no{3}};
 
+  const appender half_life{appender_role::half_store, 0, incarnation{2}};
+  const appender op_life{appender_role::op_store, 0, incarnation{3}};
+
+  static std::vector<std::uint64_t> offsets(const std::vector<message_stored>& results) {
+    std::vector<std::uint64_t> all;
+    for (const auto& r : results)
+      all.push_back(r.offset.value);
+    return all;
+  }
+  static std::vector<ec> codes(const std::vector<message_stored>& results) {
+    std::vector<ec> all;
+    for (const auto& r : results)
+      all.push_back(r.code);
+    return all;
+  }
+  static log_record half(std::uint64_t cookie) { return half(cookie, message_to(orders, "body")); }
+  static log_record half(std::uint64_t cookie, message_record m) {
+    return record_of(record_type::half, std::move(m), cookie);
+  }
+
   log_fixture() {
     segments.segment_bytes = 1 * limits::mib;
     segments.first_prepared_bytes = 64 * limits::kib;

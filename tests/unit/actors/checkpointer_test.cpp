@@ -238,8 +238,6 @@ public:
   }
 
   void append_random(std::mt19937_64& random) {
-    const appender op_life{appender_role::op_store, 0, incarnation{3}};
-    const appender half_life{appender_role::half_store, 0, incarnation{2}};
     if (!enrolled) {
       send_as(op_store, log, register_appender{op_life});
       send_as(half_store, log, register_appender{half_life});

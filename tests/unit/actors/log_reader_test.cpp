@@ -10,9 +10,6 @@ using ::testing::ElementsAre;
 
 class LogReader : public test::checkpoint_fixture {
 public:
-  const appender op_life{appender_role::op_store, 0, incarnation{3}};
-  const appender half_life{appender_role::half_store, 0, incarnation{2}};
-
   template <class Answer, class Question>
   Answer question(Question what) {
     send_as(asker, reader, std::move(what));
