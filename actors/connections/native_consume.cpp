@@ -17,7 +17,7 @@ constexpr std::uint32_t delivered_bytes_max = 4 * limits::mib;
 bool put_body(const log_record& record, const transaction_ids& ids, native::delivered_item& to) {
   const auto* moved = std::get_if<move_record>(&record.content);
   const auto* m = moved ? &moved->message : std::get_if<message_record>(&record.content);
-  if (!m)
+  if (record.type == record_type::pad || !m)
     return false;
   to.born_ms = m->born_ms;
   to.sys_flag = m->sys_flag;

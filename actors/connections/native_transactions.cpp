@@ -144,8 +144,9 @@ void transaction_part::finish_checks(std::uint32_t job, check_batch& batch) {
   std::vector<check_order> unreadable;
   for (std::size_t n = 0; n < batch.orders.size(); ++n) {
     const auto& order = batch.orders[n];
-    auto* body = std::get_if<message_record>(&batch.bodies[n].content);
-    if (!body) {
+    auto& record = batch.bodies[n];
+    auto* body = std::get_if<message_record>(&record.content);
+    if (record.type == record_type::pad || !body) {
       unreadable.push_back(order);
       continue;
     }
