@@ -173,24 +173,30 @@ void check_desk::on_pending_again(pending_entry& entry) {
   send_armed();
 }
 
-// -- answers that decide nothing ----------------------------------------------------
+// -- answers ------------------------------------------------------------------------
 
+/// An answer proves that a producer was asked, also when it overtakes the receipt; that only brings
+/// the name then.
 void check_desk::on_undecided(pending_entry& entry, origin by, bool in_progress) {
-  if (by == origin::check || in_progress)
+  const auto t = now();
+  if (by == origin::check || in_progress) {
+    if (entry.has(pending_flags::asking))
+      take_receipt(entry, {}, t, !in_progress);
+    else if (in_progress && entry.has(pending_flags::counted) && entry.attempts > 0)
+      undo_attempt(entry);
     fold_->asks.answer(entry.id, in_progress ? "in_progress" : "unknown");
-  if (!in_progress) {
     entry.clear(pending_flags::counted);
-    return;
   }
-  if (entry.has(pending_flags::asking)) {
-    entry.set(pending_flags::answered_early);
-  } else if (entry.has(pending_flags::counted) && entry.attempts > 0) {
-    --entry.attempts;
-    note_count(entry);
-  }
-  entry.clear(pending_flags::counted);
-  arm(entry, now() + policy_of(entry).check_interval.count());
+  if (in_progress)
+    arm(entry, t + policy_of(entry).check_interval.count());
   send_armed();
+}
+
+void check_desk::on_decided_by_check(pending_entry& entry, outcome what) {
+  if (entry.has(pending_flags::asking))
+    take_receipt(entry, {}, now(), true);
+  armed_.clear(); // nothing follows
+  fold_->asks.answer(entry.id, name_of(what));
 }
 
 void check_desk::on_running(const producer_running& x) {
@@ -212,26 +218,27 @@ void check_desk::on_running(const producer_running& x) {
 
 // -- counting -----------------------------------------------------------------------
 
-void check_desk::count_attempt(pending_entry& entry, const check_result& result, mono_ms now) {
+void check_desk::take_receipt(pending_entry& entry, const check_result& result, mono_ms now,
+                              bool counts) {
   ++handed_over_;
-  const auto rules = policy_of(entry);
   const auto attempt = static_cast<std::uint16_t>(std::min<unsigned>(entry.attempts + 1u, 65'535));
-  fold_->asks.add(
-      entry.id,
-      {env_->time->wall(), attempt, member_hash(result.member_name), result.member_name, {}});
+  const auto wall = env_->time->wall();
+  fold_->asks.add(entry.id,
+                  {wall, attempt, member_hash(result.member_name), result.member_name, {}});
   owner_->tell_observers({env_->ids.at(entry.id), transaction_state::pending, entry.group, attempt,
-                          origin::check, env_->time->wall()});
-  entry.clear(pending_flags::waiting);
-  if (entry.has(pending_flags::answered_early)) {
-    entry.clear(pending_flags::answered_early);
-    fold_->asks.answer(entry.id, "in_progress");
-    arm(entry, now + rules.check_interval.count());
+                          origin::check, wall});
+  entry.clear(pending_flags::asking | pending_flags::waiting);
+  if (!counts)
     return;
-  }
   entry.attempts = attempt;
   entry.set(pending_flags::counted);
   note_count(entry);
-  arm(entry, next_due(entry, rules, now));
+  arm(entry, next_due(entry, policy_of(entry), now));
+}
+
+void check_desk::undo_attempt(pending_entry& entry) {
+  --entry.attempts;
+  note_count(entry);
 }
 
 void check_desk::note_count(pending_entry& entry) {

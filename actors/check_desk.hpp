@@ -54,6 +54,8 @@ public:
   void on_pending_again(pending_entry& entry);
   /// The answer "unknown" or "in progress".
   void on_undecided(pending_entry& entry, origin by, bool in_progress);
+  /// An answer that decides.
+  void on_decided_by_check(pending_entry& entry, outcome what);
 
   void on_timer(std::uint32_t timer);
   void on_due(const deadlines_due& x);
@@ -69,7 +71,6 @@ public:
 
   [[nodiscard]] mono_ms now() const;
   [[nodiscard]] config::policy policy_of(const pending_entry& entry) const;
-  [[nodiscard]] ask_history& history() { return fold_->asks; }
   void add_samples(std::vector<sample>& to) const;
 
 private:
@@ -79,7 +80,7 @@ private:
   };
   struct group_desk {
     producer_group_actor actor;
-    bool finding = false;
+    mono_ms sought_at = unknown_moment;
     std::optional<std::uint32_t> members; ///< unknown until somebody says it
     mono_ms online_since = unknown_moment;
     std::vector<position> waiting;
@@ -95,6 +96,7 @@ private:
 
   void enqueue(pending_entry& entry);
   void drain_queue();
+  bool drain_one(mono_ms now);
   /// @return false if the pace allows no more now
   bool process(pending_entry& entry, mono_ms now);
   [[nodiscard]] bool is_exhausted(const pending_entry& entry, const config::policy& rules,
@@ -105,7 +107,8 @@ private:
   void wait_for_member(pending_entry& entry, group_desk& desk);
   void wake(group_desk& desk);
   void find_group(group_id group, group_desk& desk);
-  void count_attempt(pending_entry& entry, const check_result& result, mono_ms now);
+  void take_receipt(pending_entry& entry, const check_result& result, mono_ms now, bool counts);
+  void undo_attempt(pending_entry& entry);
   void note_count(pending_entry& entry);
 
   self_pointer self_;

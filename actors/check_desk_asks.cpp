@@ -18,6 +18,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds ask_patience{5'000};
 /// The same for a question to the check listener.
 constexpr milliseconds judge_patience{10'000};
+/// The same for a question to the supervisor.
+constexpr milliseconds search_patience{1'000};
 constexpr milliseconds drain_interval{20};
 /// Queue items looked at in one go, whatever the pace.
 constexpr std::size_t drain_step = 4'096;
@@ -50,22 +52,9 @@ void check_desk::enqueue(pending_entry& entry) {
 
 void check_desk::drain_queue() {
   const auto t = now();
-  for (std::size_t looked = 0; looked < drain_step; ++looked) {
-    if (due_.empty() && !woken_.empty()) {
-      due_.assign(woken_.front().begin(), woken_.front().end());
-      woken_.pop_front();
-    }
-    if (due_.empty())
+  for (std::size_t looked = 0; looked < drain_step; ++looked)
+    if (!drain_one(t))
       break;
-    const auto place = fold_->pending.find(due_.front());
-    if (place != pending_table::none) {
-      auto& entry = fold_->pending.at(place);
-      if (entry.state == pending_state::pending && !process(entry, t))
-        break;
-      entry.clear(pending_flags::queued);
-    }
-    due_.pop_front();
-  }
   for (const auto group : touched_)
     if (auto found = groups_.find(group); found != groups_.end() && !found->second.orders.empty())
       self_->send(found->second.actor, ask_producers{std::exchange(found.value().orders, {})});
@@ -77,9 +66,38 @@ void check_desk::drain_queue() {
   }
 }
 
+/// One item of the queues, deadlines first.
+/// @return false if there is none, or the pace allows no more now
+bool check_desk::drain_one(mono_ms now) {
+  const bool from_due = !due_.empty();
+  if (!from_due && woken_.empty())
+    return false;
+  const auto id = from_due ? due_.front() : woken_.front().back();
+  if (const auto place = fold_->pending.find(id); place != pending_table::none) {
+    auto& entry = fold_->pending.at(place);
+    const auto mark = from_due ? pending_flags::queued : pending_flags::waiting;
+    const bool under_way = !from_due && entry.has(pending_flags::asking | pending_flags::judging |
+                                                  pending_flags::queued);
+    const bool wanted = entry.has(mark) && entry.state == pending_state::pending && !under_way;
+    entry.clear(mark);
+    if (wanted && !process(entry, now)) {
+      entry.set(mark);
+      return false;
+    }
+  }
+  if (from_due) {
+    due_.pop_front();
+    return true;
+  }
+  woken_.front().pop_back();
+  if (woken_.front().empty())
+    woken_.pop_front();
+  return true;
+}
+
 bool check_desk::process(pending_entry& entry, mono_ms now) {
   // Whatever was under way has not come back in time.
-  entry.clear(pending_flags::asking | pending_flags::judging | pending_flags::answered_early);
+  entry.clear(pending_flags::asking | pending_flags::judging);
   const auto rules = policy_of(entry);
   auto& desk = groups_[entry.group];
   if (is_exhausted(entry, rules, now)) {
@@ -183,37 +201,28 @@ void check_desk::wait_for_member(pending_entry& entry, group_desk& desk) {
 }
 
 void check_desk::wake(group_desk& desk) {
-  std::vector<position> ready;
-  for (const auto id : std::exchange(desk.waiting, {})) {
-    const auto place = fold_->pending.find(id);
-    if (place == pending_table::none)
-      continue;
-    auto& entry = fold_->pending.at(place);
-    if (!entry.has(pending_flags::waiting))
-      continue;
-    entry.clear(pending_flags::waiting);
-    if (entry.has(pending_flags::queued) || entry.state != pending_state::pending)
-      continue;
-    entry.set(pending_flags::queued);
-    ready.push_back(id);
+  if (!desk.waiting.empty()) {
+    std::ranges::reverse(desk.waiting); // taken from the back, oldest first
+    woken_.push_back(std::exchange(desk.waiting, {}));
   }
-  if (!ready.empty())
-    woken_.push_back(std::move(ready));
   drain_queue();
 }
 
 // -- groups ---------------------------------------------------------------------
 
+/// Asked again now and then while somebody needs it: an answer may have been lost with a
+/// supervisor.
 void check_desk::find_group(group_id group, group_desk& desk) {
-  // Asked again each time that somebody needs it: an answer may have been lost with a supervisor.
-  desk.finding = true;
+  const auto t = now();
+  if (desk.sought_at != unknown_moment && t - desk.sought_at < search_patience.count())
+    return;
+  desk.sought_at = t;
   if (supervisor_)
     self_->send(supervisor_, find_producer_group{group});
 }
 
 void check_desk::on_group_found(const producer_group_found& x) {
   auto& desk = groups_[x.group];
-  desk.finding = false;
   const bool fresh = x.actor && desk.actor != x.actor;
   desk.actor = x.actor;
   if (fresh)
@@ -242,21 +251,26 @@ void check_desk::on_presence(const group_presence& x) {
 void check_desk::on_handled(const checks_handled& x) {
   const auto t = now();
   for (const auto& result : x.results) {
-    const auto place = fold_->pending.find(result.transaction.opened_at);
-    if (place == pending_table::none)
-      continue;
-    auto& entry = fold_->pending.at(place);
-    // One that comes after the ask was given up as lost is not counted: it was made again.
-    if (!entry.has(pending_flags::asking) || entry.state != pending_state::pending)
-      continue;
-    entry.clear(pending_flags::asking);
-    if (result.handed_over) {
-      count_attempt(entry, result, t);
+    const auto id = result.transaction.opened_at;
+    const auto place = fold_->pending.find(id);
+    const bool asking =
+        place != pending_table::none && fold_->pending.at(place).has(pending_flags::asking);
+    if (!asking) {
+      // The answer was faster; or the ask was given up as lost and has been made again since.
+      if (result.handed_over)
+        fold_->asks.name_member(id, member_hash(result.member_name), result.member_name);
       continue;
     }
+    auto& entry = fold_->pending.at(place);
+    if (entry.state != pending_state::pending)
+      continue;
+    if (result.handed_over) {
+      take_receipt(entry, result, t, true);
+      continue;
+    }
+    entry.clear(pending_flags::asking);
     if (!result.original_connected && entry.has(pending_flags::local_transaction))
       sessions_.lost(entry.producer, t);
-    entry.clear(pending_flags::answered_early);
     not_handed(entry, t);
   }
   send_armed();

@@ -71,7 +71,7 @@ void half_store_state::take_decision(const decide_request& request,
       request.messages != entry.messages)
     return refuse_with(ec::incomplete, entry.messages);
   if (request.by == origin::check)
-    checks_->history().answer(id, name_of(request.wanted));
+    checks_->on_decided_by_check(entry, request.wanted);
   mark_deciding(entry, request, {asker, request.id, request.wanted});
 }
 

@@ -26,6 +26,14 @@ void ask_history::answer(position transaction, std::string_view what) {
     found.value().back().answer = what;
 }
 
+void ask_history::name_member(position transaction, std::uint32_t hash, std::string_view name) {
+  const auto found = asks_.find(transaction);
+  if (found == asks_.end() || found->second.back().member != 0)
+    return;
+  found.value().back().member = hash;
+  found.value().back().member_name = name;
+}
+
 std::vector<ask_made> ask_history::of(position transaction) const {
   const auto found = asks_.find(transaction);
   return found == asks_.end() ? std::vector<ask_made>{} : found->second;

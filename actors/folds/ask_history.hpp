@@ -22,6 +22,8 @@ public:
   void add(position transaction, ask_made ask);
   /// Notes the answer to the newest ask, if there is one.
   void answer(position transaction, std::string_view what);
+  /// Says who was asked, if the newest ask does not say it yet.
+  void name_member(position transaction, std::uint32_t hash, std::string_view name);
   [[nodiscard]] std::vector<ask_made> of(position transaction) const;
   /// Hash of the member that was asked last, 0 without one.
   [[nodiscard]] std::uint32_t last_member(position transaction) const;

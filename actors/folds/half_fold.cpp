@@ -123,6 +123,8 @@ half_fold half_fold::emptied() const {
 }
 
 std::uint32_t member_hash(std::string_view name) {
+  if (name.empty())
+    return 0;
   std::uint64_t h = 0xcbf29ce484222325ULL;
   for (const char c : name)
     h = mix64(h ^ static_cast<unsigned char>(c));

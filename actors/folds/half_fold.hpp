@@ -50,7 +50,8 @@ private:
   tsl::robin_set<position> damaged_;
 };
 
-/// The name that people and logs use for a member of a group, as a number that fits a record.
+/// The name that people and logs use for a member of a group, as a number that fits a record; 0 for
+/// no name.
 std::uint32_t member_hash(std::string_view name);
 
 } // namespace handfast

@@ -38,18 +38,16 @@ constexpr std::uint16_t asking = 2;
 constexpr std::uint16_t waiting = 4;
 /// It stands in the queue of checks that are due.
 constexpr std::uint16_t queued = 8;
-/// "In progress" came before the receipt of the ask that it answers.
-constexpr std::uint16_t answered_early = 16;
 /// The check listener was asked what to do.
-constexpr std::uint16_t judging = 32;
+constexpr std::uint16_t judging = 16;
 /// The check listener said: keep asking.
-constexpr std::uint16_t keep_asking = 64;
+constexpr std::uint16_t keep_asking = 32;
 /// It was pending before this life of its owner.
-constexpr std::uint16_t recovered = 128;
+constexpr std::uint16_t recovered = 64;
 /// Its count of attempts is not in the log yet.
-constexpr std::uint16_t count_unlogged = 256;
+constexpr std::uint16_t count_unlogged = 128;
 /// Its newest ask is counted and not answered yet.
-constexpr std::uint16_t counted = 512;
+constexpr std::uint16_t counted = 256;
 /// What a checkpoint keeps.
 constexpr std::uint16_t kept = local_transaction | keep_asking;
 } // namespace pending_flags
