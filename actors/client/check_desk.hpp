@@ -25,6 +25,9 @@ public:
   [[nodiscard]] std::shared_ptr<transaction_listener> listener_of(const std::string& topic) const;
 
   void on_check(const native::check_item& item, const std::string& topic) override;
+  [[nodiscard]] bool can_answer(const std::string& topic) const override {
+    return listener_of(topic) != nullptr;
+  }
   [[nodiscard]] std::vector<std::string> topics() const override;
   /// Waits for running checks; later ones are not answered.
   void stop() { threads_.stop(); }

@@ -30,6 +30,8 @@ public:
   virtual ~group_member() = default;
   /// A check that the library can't answer by itself.
   virtual void on_check(const native::check_item& item, const std::string& topic) = 0;
+  /// Whether somebody here knows what became of local transactions with messages to `topic`.
+  virtual bool can_answer(const std::string& topic) const = 0;
   /// Topics to declare when joining.
   virtual std::vector<std::string> topics() const = 0;
 };
@@ -134,7 +136,7 @@ private:
   void on_half_stored(const native::frame& f);
   void on_decided(const native::frame& f);
   void on_check(const native::frame& f);
-  void answer_check(const native::check_item& item, const std::string& topic);
+  bool answer_check(const native::check_item& item, const std::string& topic);
   void on_single_answer(const native::frame& f);
   void protocol_error(const error& why);
 

@@ -85,30 +85,36 @@ void session::on_check(const native::frame& f) {
   if (auto decoded = decode(f, checks); !decoded)
     return protocol_error(decoded.error());
   for (const auto& item : checks.items) {
-    receipts_.items.push_back({item.transaction, item.group});
     auto name = std::find_if(checks.topics.begin(), checks.topics.end(),
                              [&](const native::topic_name& t) { return t.topic == item.topic; });
-    answer_check(item, name == checks.topics.end() ? std::string{} : name->name);
+    if (answer_check(item, name == checks.topics.end() ? std::string{} : name->name))
+      receipts_.items.push_back({item.transaction, item.group});
   }
 }
 
 /// *In progress* while the local transaction runs here. So too while halves are being repeated
 /// after a lost connection: the transaction asked about may be one whose id never reached this
-/// side.
-void session::answer_check(const native::check_item& item, const std::string& topic) {
+/// side. False when nobody here can answer: without a receipt the node asks another member, and
+/// the attempt does not count.
+bool session::answer_check(const native::check_item& item, const std::string& topic) {
   auto group = std::find_if(groups_.begin(), groups_.end(), [&](const auto& entry) {
     return entry.second.joined && entry.second.id == item.group;
   });
   auto runs = group != groups_.end() && group->second.running.contains(item.transaction);
-  if (group != groups_.end() && group->second.member && !runs && repeated_halves_ == 0)
-    return group->second.member->on_check(item, topic);
+  if (!runs && repeated_halves_ == 0) {
+    if (group == groups_.end() || !group->second.member || !group->second.member->can_answer(topic))
+      return false;
+    group->second.member->on_check(item, topic);
+    return true;
+  }
   native::decide_item reply;
   reply.transaction = item.transaction;
   reply.group = item.group;
   reply.by = origin::check;
   reply.attempt = item.attempt;
-  reply.in_progress = runs || repeated_halves_ > 0;
+  reply.in_progress = true;
   decides_.items.push_back(reply);
+  return true;
 }
 
 /// Answers that carry the correlation in their own struct. Anything else that has none is ignored:

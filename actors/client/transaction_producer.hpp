@@ -38,7 +38,8 @@ struct transaction_result {
   /// was stored is rolled back, or will be asked about.
   answer<transaction> stored{error{ec::internal, {}}};
   local_state state = local_state::unknown;
-  /// The node's word on the decision. With `state` unknown: done, recorded as pending.
+  /// The node's word on the decision. With `state` unknown: done, recorded as pending. If the
+  /// first message was not stored: why not.
   answer<decision> decided{error{ec::internal, {}}};
 
   /// The id if there is one, all zeros otherwise.
@@ -50,8 +51,9 @@ struct transaction_result {
 /// listeners.
 class transaction_producer {
 public:
-  /// `listener` may be null for a producer that uses only begin / join / commit / rollback; checks
-  /// are then answered with *unknown*.
+  /// `listener` may be null for a producer that uses only begin / join / commit / rollback; the
+  /// node then asks other members of the group, and an attempt counts only when one of them was
+  /// asked.
   transaction_producer(const client& from, transaction_options options,
                        std::shared_ptr<transaction_listener> listener = nullptr);
   ~transaction_producer();

@@ -24,7 +24,8 @@ transaction_run::transaction_run(run_environment environment, std::vector<messag
 std::future<transaction_result> transaction_run::start() {
   auto future = promise_.get_future();
   auto refuse = [&](error why) {
-    result_.stored = std::move(why);
+    result_.stored = why;
+    result_.decided = std::move(why);
     finish();
     return std::move(future);
   };
@@ -46,6 +47,7 @@ std::future<transaction_result> transaction_run::start() {
 void transaction_run::first_stored(const reply& got) {
   if (got.why.code != ec::ok) {
     result_.stored = got.why;
+    result_.decided = got.why;
     return finish();
   }
   id_ = result_.id_ = std::get<native::half_stored_item>(got.body).transaction;

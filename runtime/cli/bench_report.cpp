@@ -162,7 +162,8 @@ void print(std::ostream& to, const bench_results& results, bool colours) {
   if (results.disk)
     facts.add("disk", "fdatasync p50 " + ms_text(results.disk->p50_us / 1000) + " ms, p99 " +
                           ms_text(results.disk->p99_us / 1000) + " ms in " + results.disk_folder);
-  for (const auto& [code, count] : errors_of(results.node).items())
+  const auto errors = errors_of(results.node);
+  for (const auto& [code, count] : errors.items())
     facts.add("refused", {code + ": " + count_text(count.get<std::uint64_t>()), look::bad});
   if (auto missing = unanswered_of(results.node); missing > 0)
     facts.add("unanswered", {count_text(missing), look::bad});

@@ -114,10 +114,17 @@ exit_code unexpected_word(console& io, const walk& where, const std::string& wor
   return exit_usage;
 }
 
-/// `--queues: takes a whole number...` reads better without the colon.
+/// `--queues: takes a whole number...` reads better without the colon, and `1 required N missing`
+/// as a sentence.
 std::string readable(std::string text) {
   if (auto at = text.find(": takes "); at != std::string::npos)
     text.erase(at, 1);
+  constexpr std::string_view needs = ": 1 required ";
+  constexpr std::string_view missing = " missing";
+  if (auto at = text.find(needs); at != std::string::npos && text.ends_with(missing)) {
+    text.replace(at, needs.size(), " wants a value: ");
+    text.resize(text.size() - missing.size());
+  }
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }

@@ -5,7 +5,7 @@
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
 
-#include <CLI/Validators.hpp>
+#include <CLI/App.hpp>
 
 #include <chrono>
 #include <cstdint>

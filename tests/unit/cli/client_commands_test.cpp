@@ -137,8 +137,8 @@ TEST_F(ClientCommands, ProduceRefusesABodyOverTheLimit) {
 }
 
 TEST_F(ClientCommands, BadNamesAreRefusedWithTheGrammar) {
-  for (const std::string name :
-       {"no/slash", "../up", "gr\xc3\xbc\xc3\x9f", std::string(128, 'x')}) {
+  for (const auto& name :
+       std::vector<std::string>{"no/slash", "../up", "gr\xc3\xbc\xc3\x9f", std::string(128, 'x')}) {
     auto refused = run({"produce", name, "x"});
     EXPECT_EQ(refused.code, exit_refused) << name;
     EXPECT_THAT(refused.err, HasSubstr("1 to 127 characters")) << name;

@@ -43,11 +43,11 @@ TEST_F(ConfigCommands, ShowWhereEachValueComesFrom) {
   EXPECT_EQ(run.code, exit_done);
   std::map<std::string, std::pair<std::string, std::string>> values;
   for (const auto& one : nlohmann::json::parse(run.out))
-    values[one["key"]] = {one["value"], one["source"]};
-  EXPECT_EQ(values["transaction.timeout"].first, "9s");
+    values[one["key"]] = {one["value"].dump(), one["source"]};
+  EXPECT_EQ(values["transaction.timeout"].first, "\"9s\"");
   EXPECT_THAT(values["transaction.timeout"].second, HasSubstr("node.toml:2"));
-  EXPECT_EQ(values["log.level"], (std::pair<std::string, std::string>{"debug", "--set"}));
-  EXPECT_EQ(values["store.dir"], (std::pair<std::string, std::string>{"/var/x", "--data"}));
+  EXPECT_EQ(values["log.level"], (std::pair<std::string, std::string>{"\"debug\"", "--set"}));
+  EXPECT_EQ(values["store.dir"], (std::pair<std::string, std::string>{"\"/var/x\"", "--data"}));
   EXPECT_EQ(values["transaction.check_max"].second, "default");
 }
 

@@ -57,9 +57,14 @@ TEST(Usage, DoesNotShowHiddenCommands) {
 }
 
 TEST(Usage, RefusesGarbageForNumbers) {
-  for (const std::string text : {"abc", "0", "1025", "-1", "1.5", "99999999999999999999", "3x", ""})
+  for (const std::string text : {"abc", "0", "1025", "-1", "1.5", "99999999999999999999", "3x"})
     expect_usage(run_cli({"topic", "create", "orders", "--queues=" + text}),
                  "takes a whole number from 1 to 1024, not '" + text + "'");
+}
+
+TEST(Usage, RefusesEmptyValues) {
+  expect_usage(run_cli({"topic", "create", "orders", "--queues="}), "--queues wants a value: N");
+  expect_usage(run_cli({"status", "--server="}), "--server wants a value: HOST:PORT");
 }
 
 TEST(Usage, RefusesGarbageForSeconds) {
@@ -89,7 +94,7 @@ TEST(Usage, RefusesWhatIsNoTransactionId) {
 }
 
 TEST(Usage, RefusesWhatIsNoAddress) {
-  for (const std::string text : {"", "7310", "host", "host:", "host:port", "host:0", "host:99999"})
+  for (const std::string text : {"7310", "host", "host:", "host:port", "host:0", "host:99999"})
     expect_usage(run_cli({"status", "--server=" + text}), "takes HOST:PORT such as 127.0.0.1:7310");
 }
 
@@ -98,28 +103,15 @@ TEST(Usage, RefusesAServerForCommandsWithoutOne) {
 }
 
 TEST(Usage, ShowsAnExampleInTheHelpOfEachCommand) {
-  const std::vector<std::vector<std::string>> all{{"topic", "create"},
-                                                  {"topic", "list"},
-                                                  {"topic", "show"},
-                                                  {"topic", "delete"},
-                                                  {"produce"},
-                                                  {"consume"},
-                                                  {"browse"},
-                                                  {"tx", "send"},
-                                                  {"tx", "listen"},
-                                                  {"tx", "list"},
-                                                  {"tx", "show"},
-                                                  {"tx", "commit"},
-                                                  {"tx", "rollback"},
-                                                  {"tx", "reopen"},
-                                                  {"group", "list"},
-                                                  {"status"}, {"bench"},
-                                                  {"quarantine", "list"},
-                                                  {"config", "show"},
-                                                  {"config", "check"},
-                                                  {"config", "docs"},
-                                                  {"log", "verify"},
-                                                  {"log", "dump"}};
+  const std::vector<std::vector<std::string>> all{
+      {"topic", "create"}, {"topic", "list"},   {"topic", "show"},
+      {"topic", "delete"}, {"produce"},         {"consume"},
+      {"browse"},          {"tx", "send"},      {"tx", "listen"},
+      {"tx", "list"},      {"tx", "show"},      {"tx", "commit"},
+      {"tx", "rollback"},  {"tx", "reopen"},    {"group", "list"},
+      {"status"},          {"bench"},           {"quarantine", "list"},
+      {"config", "show"},  {"config", "check"}, {"config", "docs"},
+      {"log", "verify"},   {"log", "dump"}};
   for (auto words : all) {
     words.emplace_back("--help");
     auto run = run_cli(words);

@@ -129,6 +129,7 @@ TEST_F(ClientTransaction, DoesNotRunTheListenerWhenTheHalfIsRefused) {
   ASSERT_TRUE(result.stored.is_refused());
   EXPECT_EQ(result.stored.why().code, ec::too_many_pending);
   EXPECT_TRUE(listener->executed.empty());
+  EXPECT_EQ(result.decided.why(), result.stored.why());
 }
 
 TEST_F(ClientTransaction, CommitsSeveralMessagesOfSeveralTopicsWithTheirNumber) {
@@ -246,6 +247,18 @@ TEST_F(ClientTransaction, SendsAReceiptForACheck) {
   node.push_check(t.id);
   EXPECT_TRUE(node.eventually([&] { return node.receipts.size() == 1; }));
   EXPECT_EQ(node.receipts.at(0).transaction, t.id);
+}
+
+TEST_F(ClientTransaction, GivesNoReceiptWithoutAListener) {
+  transaction_producer silent{connection, {.group = "silent"}};
+  auto t = silent.begin({"orders", "o-1"}, false).value();
+  node.push_check(t.id);
+  // What follows on the same connection has come, so the check has been dealt with.
+  auto heard = sender.begin({"orders", "o-2"}, false).value();
+  node.push_check(heard.id);
+  ASSERT_TRUE(node.eventually([&] { return node.receipts.size() == 1; }));
+  EXPECT_EQ(node.receipts.at(0).transaction, heard.id);
+  EXPECT_EQ(recorded(t.id), outcome::pending);
 }
 
 TEST_F(ClientTransaction, DecidesAsTheCheckSays) {
