@@ -172,14 +172,13 @@ void node_supervisor_state::announce() {
 }
 
 void node_supervisor_state::on_adopt(const adopt_connection& x) {
-  if (stage_ >= stage::connections) { // came in while the door was being closed
+  if (stage_ != stage::running) { // came in while the door was being closed, or the shard rebuilt
     caf::anon_send_exit(x.connection, caf::exit_reason::user_shutdown);
     return;
   }
   self_->monitor(x.connection);
   connections_.emplace(x.connection.address(), x.connection);
-  if (stage_ == stage::running)
-    self_->send(x.connection, peers_changed{announced_});
+  self_->send(x.connection, peers_changed{announced_});
 }
 
 // -- queues and groups ----------------------------------------------------------
