@@ -92,6 +92,7 @@ int main(int argc, char** argv) {
   app.add_option("--mutant", planted,
                  "plant a fault, to see it caught: none, no_sync, answer_before_sync")
       ->check(CLI::IsMember({"none", "no_sync", "answer_before_sync"}));
+  app.add_flag("--log", given.options.show_log, "show the node's own log");
   app.add_flag("--journal", given.print_journal, "print every event");
   app.add_flag("--keep-going", given.keep_going, "go on after a violation");
   CLI11_PARSE(app, argc, argv);

@@ -12,6 +12,7 @@
 #include <caf/scheduler/test_coordinator.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -91,8 +92,8 @@ struct sim_node::life {
   void follow_time() {
     auto& timers = coordinator.clock();
     const auto now = caf::actor_clock::time_point{time.now()};
-    if (now > timers.current_time)
-      timers.advance_time(now - timers.current_time);
+    // Also without a difference: timers may have been set for now.
+    timers.advance_time(std::max(now - timers.current_time, caf::actor_clock::duration_type{0}));
   }
 
   template <class Handle>
@@ -218,13 +219,22 @@ void sim_node::die() {
     while (l.coordinator.try_run_once()) {
     }
   };
-  // The supervisor first, so that it starts nobody again.
+  // The supervisor first, so that it starts nobody again; if it has not run yet, it starts all of
+  // them now.
   caf::anon_send_exit(std::exchange(l.supervisor, nullptr), caf::exit_reason::kill);
-  for (const auto& one : std::exchange(l.members, {}))
+  run_all();
+  for (const auto& one : l.members)
     if (const auto alive = caf::actor_cast<caf::strong_actor_ptr>(one.actor))
       caf::anon_send_exit(alive, caf::exit_reason::kill);
   run_all();
-  HANDFAST_ASSERT(l.system.registry().running() == 0); // else one is detached, or unknown here
+  if (l.system.registry().running() != 0) { // one is detached, or unknown here
+    std::string who;
+    for (const auto& one : l.members)
+      if (const auto alive = caf::actor_cast<caf::strong_actor_ptr>(one.actor);
+          alive && !alive->get()->getf(caf::abstract_actor::is_terminated_flag))
+        who += " " + one.role;
+    throw invariant_broken{"actors outlive their node:" + (who.empty() ? " an unknown one" : who)};
+  }
   life_.reset();
 }
 

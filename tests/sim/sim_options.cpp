@@ -25,7 +25,7 @@ namespace {
 config::settings small_settings(sim_random& random) {
   config::settings s;
   s.store.dir = "/data";
-  s.store.segment_size = random.chance(500) ? 32 * limits::kib : 256 * limits::kib;
+  s.store.segment_size = random.chance(500) ? 64 * limits::kib : 256 * limits::kib;
   s.store.checkpoint_bytes = random.between(8, 64) * limits::kib;
   s.transaction.checks.timeout = milliseconds{random.between(500, 3'000)};
   s.transaction.checks.check_interval = milliseconds{random.between(500, 3'000)};

@@ -22,7 +22,7 @@ struct sim_options {
   std::uint64_t seed = 1;
   std::uint64_t steps = 4'000; ///< of the safety phase
   mutant planted = mutant::none;
-  bool keep_trace = false; ///< collect the list of events for people
+  bool show_log = false; ///< the node's own log, on standard output
 };
 
 /// How often things happen in a run, drawn from its seed: most runs leave some kinds of fault out,

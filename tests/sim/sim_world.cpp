@@ -1,6 +1,9 @@
 #include "tests/sim/sim_world.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <exception>
 #include <random>
 #include <utility>
 
@@ -129,8 +132,11 @@ void sim_world::something_goes_wrong() {
 }
 
 void sim_world::plan_power_cut_at_disk() {
+  if (power_cut_planned_)
+    return;
   const auto number = disk_.operations() + time_.random.between(1, 12);
   disk_.fail_at(number, testing::disk_fault::power_off);
+  power_cut_planned_ = true;
   disk_.on_step([this, number](std::uint64_t now, testing::disk_operation, const std::string&) {
     power_failed_ |= now >= number;
   });
@@ -148,7 +154,7 @@ void sim_world::cut_power() {
   std::mt19937_64 random{time_.random.next()};
   disk_.on_step({});
   disk_.power_cut(random);
-  power_failed_ = false;
+  power_failed_ = power_cut_planned_ = false;
   time_.after(time_.random.between(milliseconds{5}, milliseconds{2'000}), [this] { power_on(); });
 }
 
@@ -201,8 +207,8 @@ bool sim_world::settle(milliseconds limit, const std::function<bool()>& done) {
 void sim_world::come_to_rest() {
   using namespace std::chrono_literals;
   faults_ = false;
-  disk_.on_step({});
-  disk_.fail_at(~std::uint64_t{0}, testing::disk_fault::io_error);
+  if (power_cut_planned_)
+    cut_power();
   if (!settle(30s, [this] { return node_.up(); }))
     return complain("the node did not come back");
   for (auto* client : clients_)
@@ -264,8 +270,17 @@ proof::checker_options sim_world::judge() const {
 // -- for callers ---------------------------------------------------------------------
 
 sim_verdict run_seed(const sim_options& options) {
-  sim_world world{options};
-  return world.run();
+  // Kills and power cuts would fill the screen with the node's complaints.
+  spdlog::set_level(options.show_log ? spdlog::level::info : spdlog::level::off);
+  try {
+    return sim_world{options}.run();
+  } catch (const std::exception& e) {
+    return {options.seed,
+            0,
+            {},
+            {{"rest", std::string{"the run ended by an exception: "} + e.what()}},
+            {}};
+  }
 }
 
 std::string report_of(const sim_verdict& verdict, const sim_options& options,

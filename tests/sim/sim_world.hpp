@@ -74,7 +74,8 @@ private:
   sim_counts counts_;
   std::vector<proof::violation> violations_;
   bool faults_ = true;
-  bool power_failed_ = false; ///< at a disk operation; noticed after the step
+  bool power_cut_planned_ = false; ///< at a disk operation that is still to come
+  bool power_failed_ = false;      ///< at a disk operation; noticed after the step
 };
 
 /// Runs the seed; a run that throws is a violation too.
