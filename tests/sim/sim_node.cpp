@@ -170,7 +170,7 @@ result<shard_roster> sim_node::open_shard(life& l) {
     return tl::unexpected{recovered.error()};
   l.shard = std::move(*recovered);
   auto& log = *l.shard->store.log;
-  l.writer = std::make_unique<sim_writer>(log, time_.random.split(), planted_);
+  l.writer = std::make_unique<sim_writer>(time_, log, plan_.disk_step_max, planted_);
   l.records = std::make_unique<sim_record_source>(log, l.shard->codec, time_.random.split());
   l.environment.writer = l.writer.get();
   l.environment.records = l.records.get();
@@ -274,7 +274,8 @@ sim_timeline::duration sim_node::next_timer() const {
   if (!life_)
     return sim_timeline::duration::max();
   const auto& timers = life_->coordinator.clock().schedule();
-  return timers.empty() ? sim_timeline::duration::max() : timers.begin()->first.time_since_epoch();
+  const auto disk = life_->writer ? life_->writer->next_step() : sim_timeline::duration::max();
+  return timers.empty() ? disk : std::min(disk, timers.begin()->first.time_since_epoch());
 }
 
 void sim_node::follow_time() {

@@ -37,7 +37,7 @@ public:
   void disk_step();
   [[nodiscard]] bool has_idle() const;
   void idle();
-  /// When the next timer of an actor is due.
+  /// When the next timer of an actor is due, or the disk done with something.
   [[nodiscard]] sim_timeline::duration next_timer() const;
   /// Lets the timers know of the timeline's time.
   void follow_time();

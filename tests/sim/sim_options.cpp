@@ -49,12 +49,16 @@ std::uint32_t sometimes(sim_random& random, std::uint32_t per_mille, std::uint32
 sim_plan plan_of(std::uint64_t seed) {
   sim_random random{seed ^ 0x706c616eULL};
   sim_plan p;
-  p.power_cut = sometimes(random, 700, static_cast<std::uint32_t>(random.between(1, 3)));
+  p.power_cut = sometimes(random, 700, static_cast<std::uint32_t>(random.between(1, 5)));
   p.kill = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 4)));
   p.cut_connection = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 4)));
   p.disk_step = static_cast<std::uint32_t>(random.between(20, 400));
   p.time_slip = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 60)));
   p.powered_ops = static_cast<std::uint32_t>(random.between(0, 700));
+  constexpr std::uint64_t disk_us[] = {200, 2'000, 20'000, 100'000};
+  p.disk_step_max = std::chrono::microseconds{disk_us[random.below(4)]};
+  constexpr std::uint64_t pace_ms[] = {10, 50, 300};
+  p.pace = milliseconds{pace_ms[random.below(3)]};
   p.producers = static_cast<std::uint32_t>(random.between(1, 4));
   p.consumers = static_cast<std::uint32_t>(random.between(1, 3));
   p.topics = static_cast<std::uint32_t>(random.between(1, 3));

@@ -31,10 +31,12 @@ struct sim_plan {
   std::uint32_t power_cut = 0;
   std::uint32_t kill = 0;
   std::uint32_t cut_connection = 0;
-  std::uint32_t disk_step = 0; ///< chance that a waiting disk step goes before a waiting actor
+  std::uint32_t disk_step = 0; ///< chance that a disk step that is due goes before a waiting actor
   std::uint32_t time_slip = 0; ///< chance that time passes although actors have work
   std::uint32_t powered_ops =
       0; ///< chance that a power cut comes at a disk operation instead of between steps
+  std::chrono::microseconds disk_step_max{500}; ///< time of a write or a sync
+  std::chrono::milliseconds pace{300};          ///< between a producer's transactions, at most
   std::uint32_t producers = 2;
   std::uint32_t consumers = 2;
   std::uint32_t topics = 2;

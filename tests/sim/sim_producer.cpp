@@ -133,7 +133,7 @@ void sim_producer::open_transaction() {
   t->repeats = random.chance(200) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
   transactions_.push_back(t);
   go_on(t);
-  later(random.between(milliseconds{1}, milliseconds{300}), [this] { open_transaction(); });
+  later(random.between(milliseconds{1}, plan_.pace), [this] { open_transaction(); });
 }
 
 native::send_item sim_producer::item_of(const outgoing& m, correlation id) const {

@@ -97,7 +97,7 @@ void sim_world::step() {
 void sim_world::pass_time() {
   auto to = std::min(time_.next_due(), node_.next_timer());
   const auto slip = time_.now() + std::chrono::microseconds{time_.random.between(10, 20'000)};
-  if (node_.has_disk_step() || node_.has_job() || node_.has_idle())
+  if (node_.has_job() || node_.has_idle())
     to = std::min(to, slip);
   time_.advance_to(to == sim_timeline::duration::max() ? slip : to);
   node_.follow_time();

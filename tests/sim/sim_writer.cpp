@@ -6,6 +6,8 @@ namespace handfast::sim {
 
 void sim_writer::submit(storage::write_batch batch, std::size_t, callback done) {
   jobs_.push_back({std::move(batch), std::move(done)});
+  if (jobs_.size() == 1)
+    begin_step();
 }
 
 void sim_writer::step() {
@@ -28,6 +30,14 @@ void sim_writer::step() {
   }
   if (j.at == stage::over)
     jobs_.pop_front();
+  begin_step();
+}
+
+/// From now on the disk is busy for a while.
+void sim_writer::begin_step() {
+  const auto longest = static_cast<std::uint64_t>(step_max_.count());
+  due_ = time_.now() +
+         std::chrono::nanoseconds{random_.below(random_.chance(200) ? longest : longest / 20)};
 }
 
 void sim_writer::write(job& j) {
