@@ -1,0 +1,137 @@
+#include "runtime/shard_recovery.hpp"
+#include "tests/unit/storage/store_fixture.hpp"
+
+#include <gmock/gmock.h>
+
+namespace handfast::runtime {
+namespace {
+
+using storage::a_decision;
+using storage::a_half;
+using storage::a_message;
+using storage::live_store;
+using storage::record_of;
+
+class ShardRecovery : public ::testing::Test {
+protected:
+  ShardRecovery() {
+    settings_.store.dir = storage::test_root;
+    settings_.store.segment_size = storage::small_segments().segment_bytes;
+  }
+
+  std::unique_ptr<recovered_shard> recover() {
+    auto shard = recover_shard(disk_, settings_, {1'700'000'000'000, storage::test_store_id, {}});
+    if (!shard) {
+      ADD_FAILURE() << to_string(shard.error());
+      return nullptr;
+    }
+    return std::move(*shard);
+  }
+
+  static log_record a_topic(std::string name, std::uint32_t id) {
+    meta_record meta;
+    meta.change = meta_change::topic_put;
+    meta.id = id;
+    meta.name = std::move(name);
+    meta.queues = 4;
+    return record_of(record_type::meta, std::move(meta));
+  }
+
+  static log_record progress_of(std::uint32_t group, std::uint64_t base) {
+    progress_record progress;
+    progress.groups.push_back({{group}, {17}, {2}, {base}, {}, {}});
+    return record_of(record_type::progress, std::move(progress));
+  }
+
+  testing::sim_disk disk_;
+  config::settings settings_;
+};
+
+TEST_F(ShardRecovery, MakesANewStoreWithNothingInIt) {
+  const auto shard = recover();
+  EXPECT_TRUE(shard->store.report.created);
+  EXPECT_EQ(shard->epoch, 1u);
+  EXPECT_EQ(shard->topics.user_topics(), 0u);
+  EXPECT_TRUE(shard->groups.empty());
+}
+
+TEST_F(ShardRecovery, FoldsTopicsAndProgressOfEveryGroup) {
+  {
+    live_store live{disk_};
+    live.append(a_topic("orders", 16));
+    live.append(progress_of(7, 5));
+    live.append(progress_of(8, 6));
+    live.append(progress_of(7, 9));
+  }
+  const auto shard = recover();
+  ASSERT_TRUE(shard->topics.find("orders"));
+  EXPECT_EQ(shard->topics.find("orders")->queues, 4u);
+  ASSERT_EQ(shard->groups.size(), 2u);
+  EXPECT_EQ(shard->groups.at(group_id{7}).find({{17}, {2}})->base(), 9u) << "the newest counts";
+}
+
+TEST_F(ShardRecovery, FoldsPendingAndDecidedTransactions) {
+  position pending;
+  position decided;
+  {
+    live_store live{disk_};
+    pending = live.append(a_half("waits"));
+    decided = live.append(a_half("goes"));
+    live.append(a_decision(decided));
+  }
+  const auto shard = recover();
+  EXPECT_EQ(shard->half.pending.size(), 1u);
+  EXPECT_NE(shard->half.pending.find(pending), pending_table::none);
+  ASSERT_TRUE(shard->outcomes.find(decided));
+  EXPECT_EQ(shard->outcomes.find(decided)->result, outcome::committed);
+}
+
+TEST_F(ShardRecovery, GoesOnWithAHigherEpoch) {
+  {
+    live_store live{disk_};
+    live.append(a_message("x"));
+  }
+  const auto shard = recover();
+  EXPECT_GT(shard->epoch, shard->store.report.last_epoch);
+}
+
+TEST_F(ShardRecovery, SetsARecordAsideThatNoFoldCanTakeAndGoesOn) {
+  {
+    live_store live{disk_};
+    live.append(a_topic("orders", 16));
+    live.append(a_topic("orders", 17)); // a taken name with another id
+    live.append(a_topic("payments", 18));
+  }
+  const auto shard = recover();
+  ASSERT_EQ(shard->tail.quarantined.size(), 1u);
+  EXPECT_EQ(shard->tail.quarantined[0].what, "meta");
+  EXPECT_TRUE(shard->topics.find("payments"));
+}
+
+TEST_F(ShardRecovery, SaysWhyTheStoreCannotBeUsed) {
+  const auto held = recover(); // keeps the folder locked
+  const auto second = recover_shard(disk_, settings_, {});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ec::directory_in_use);
+}
+
+TEST_F(ShardRecovery, ReplaysTheWholeLogWhenTheCheckpointMakesNoSense) {
+  {
+    live_store live{disk_};
+    live.append(a_topic("orders", 16));
+    const auto end = live.append(a_topic("payments", 17));
+    auto writer = storage::must(storage::checkpoint_writer::begin(
+        disk_, live.store.directory.paths().checkpoints(),
+        {storage::test_store_id, 0, end, end, 1'700'000'000'000}));
+    const std::string nonsense = "\xff not a slice of topics";
+    storage::must(writer.add_slice(topic_table::slice_name, std::as_bytes(std::span{nonsense})));
+    storage::must(writer.commit());
+  }
+  const auto shard = recover();
+  EXPECT_FALSE(shard->checkpoint_refused.empty());
+  EXPECT_TRUE(shard->topics.find("orders"));
+  EXPECT_TRUE(shard->topics.find("payments"));
+}
+
+} // namespace
+} // namespace handfast::runtime
