@@ -378,8 +378,10 @@ void consumer_group_state::write() {
     return; // goes on as soon as one of them is durable
   dirty.merge(lazily_dirty);
   lazily_dirty.clear();
-  if (dirty.empty() && answers.empty())
+  if (dirty.empty()) {
+    answer_unchanged();
     return;
+  }
   progress_record progress;
   progress.groups.reserve(dirty.size());
   for (const auto key : dirty)
@@ -394,6 +396,17 @@ void consumer_group_state::write() {
   append_records order{member->who(), {}};
   order.records.push_back(std::move(record));
   self->send(commit_log, std::move(order));
+}
+
+/// Answers those whose items changed nothing, as one that hands back what it no longer holds: a
+/// record without a queue in it would never come back here. They wait only for what is being
+/// written.
+void consumer_group_state::answer_unchanged() {
+  for (auto& answer : std::exchange(answers, {}))
+    if (in_flight.empty())
+      self->send(connection_of(answer.who), answer.what);
+    else
+      in_flight.rbegin()->second.push_back(std::move(answer));
 }
 
 void consumer_group_state::written(std::uint64_t cookie) {

@@ -154,6 +154,7 @@ private:
   void attempts_changed(queue_key key);
   void ask_write();
   void write();
+  void answer_unchanged();
   void written(std::uint64_t cookie);
   void run_deadlines();
   void arm(time_point when);
