@@ -202,7 +202,7 @@ void check_desk::wait_for_member(pending_entry& entry, group_desk& desk) {
 
 void check_desk::wake(group_desk& desk) {
   if (!desk.waiting.empty()) {
-    std::ranges::reverse(desk.waiting); // taken from the back, oldest first
+    std::ranges::reverse(desk.waiting); // taken from the back: the longest waiting first
     woken_.push_back(std::exchange(desk.waiting, {}));
   }
   drain_queue();

@@ -158,6 +158,8 @@ private:
   void take_decision(const decide_request& request, const caf::strong_actor_ptr& asker);
   [[nodiscard]] ec refusal_of(const decide_request& request, const pending_entry& entry) const;
   void mark_deciding(pending_entry& entry, const decide_request& request, waiter first);
+  [[nodiscard]] decision_under_way* under_way(position transaction);
+  void forget_decision(position transaction);
   void add_order(const decision_under_way& under_way, const pending_entry& entry);
   void send_orders();
   void resend_to_op_store();
@@ -187,7 +189,8 @@ private:
   std::optional<awaited_appends<awaited>> appends_;
   std::uint64_t opening_ = 0; ///< transactions on their way to the log
   std::uint64_t bytes_under_way_ = 0;
-  tsl::robin_map<position, decision_under_way> deciding_;
+  slab<decision_under_way> decisions_;
+  tsl::robin_map<position, slab<decision_under_way>::place> deciding_;
   tsl::robin_map<position, joins_under_way> joining_;
   std::uint64_t last_question_ = 0;
   tsl::robin_map<std::uint64_t, held_decision> judged_; ///< by our own correlation

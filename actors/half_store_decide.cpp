@@ -60,7 +60,7 @@ void half_store_state::take_decision(const decide_request& request,
     return refuse_with(ec::ok, entry.messages);
   }
   if (entry.state == pending_state::deciding) {
-    deciding_.at(id).others.push_back({asker, request.id, request.wanted});
+    under_way(id)->others.push_back({asker, request.id, request.wanted});
     return;
   }
   if (const auto found = joining_.find(id); found != joining_.end()) {
@@ -99,25 +99,38 @@ void half_store_state::decide_by_policy(pending_entry& entry, outcome what) {
 
 void half_store_state::mark_deciding(pending_entry& entry, const decide_request& request,
                                      waiter first) {
-  decision_under_way under_way;
-  under_way.what = {entry.id, request.wanted, request.by,
-                    request.wanted == outcome::rolled_back ? std::uint16_t{0} : entry.messages,
-                    entry.group};
-  under_way.before = std::exchange(entry.state, pending_state::deciding);
-  under_way.first = std::move(first);
-  add_order(under_way, entry);
-  const bool fresh = deciding_.emplace(entry.id, std::move(under_way)).second;
+  const auto place = decisions_.take();
+  auto& mark = decisions_[place];
+  mark.what = {entry.id, request.wanted, request.by,
+               request.wanted == outcome::rolled_back ? std::uint16_t{0} : entry.messages,
+               entry.group};
+  mark.before = std::exchange(entry.state, pending_state::deciding);
+  mark.first = std::move(first);
+  add_order(mark, entry);
+  const bool fresh = deciding_.emplace(entry.id, place).second;
   HANDFAST_ASSERT(fresh);
 }
 
-void half_store_state::add_order(const decision_under_way& under_way, const pending_entry& entry) {
-  orders_.decisions.push_back(under_way.what);
-  if (under_way.what.messages == 0)
+half_store_parts::decision_under_way* half_store_state::under_way(position transaction) {
+  const auto found = deciding_.find(transaction);
+  return found == deciding_.end() ? nullptr : &decisions_[found->second];
+}
+
+void half_store_state::forget_decision(position transaction) {
+  const auto found = deciding_.find(transaction);
+  HANDFAST_ASSERT(found != deciding_.end());
+  decisions_.give_back(found->second);
+  deciding_.erase(found);
+}
+
+void half_store_state::add_order(const decision_under_way& order, const pending_entry& entry) {
+  orders_.decisions.push_back(order.what);
+  if (order.what.messages == 0)
     return;
   const auto first = orders_.entries.size();
   member_->fold.pending.append_messages(entry, orders_.entries);
-  HANDFAST_ASSERT(orders_.entries.size() - first == under_way.what.messages);
-  if (under_way.what.result != outcome::given_up)
+  HANDFAST_ASSERT(orders_.entries.size() - first == order.what.messages);
+  if (order.what.result != outcome::given_up)
     return;
   // By reference: the copy in the give-up topic is the body where it was stored.
   for (auto i = first; i < orders_.entries.size(); ++i) {
@@ -137,8 +150,8 @@ void half_store_state::send_orders() {
 
 /// A new OP STORE knows nothing of what the old one was told and had not appended.
 void half_store_state::resend_to_op_store() {
-  for (const auto& [id, under_way] : deciding_)
-    add_order(under_way, member_->fold.pending.at(member_->fold.pending.find(id)));
+  for (const auto& [id, place] : deciding_)
+    add_order(decisions_[place], member_->fold.pending.at(member_->fold.pending.find(id)));
   for (const auto& [ours, held] : judged_) {
     to_judge_.requests.push_back(held.request);
     to_judge_.requests.back().id = correlation{ours};
@@ -155,13 +168,13 @@ void half_store_state::settle(position transaction, outcome recorded, origin by,
   (recorded == outcome::committed     ? commits_
    : recorded == outcome::rolled_back ? rollbacks_
                                       : given_up_) += 1;
-  const auto found = deciding_.find(transaction);
-  if (found == deciding_.end())
+  const auto* decided_now = under_way(transaction);
+  if (!decided_now)
     return;
-  answer(found->second.first, transaction, recorded, by, messages);
-  for (const auto& other : found->second.others)
+  answer(decided_now->first, transaction, recorded, by, messages);
+  for (const auto& other : decided_now->others)
     answer(other, transaction, recorded, by, messages);
-  deciding_.erase(found);
+  forget_decision(transaction);
 }
 
 void half_store_state::answer(const waiter& to, position transaction, outcome recorded, origin by,
@@ -182,27 +195,26 @@ void half_store_state::answer(const waiter& to, position transaction, outcome re
 
 /// The log took no record of it: pending as before.
 void half_store_state::abandon(position transaction, ec code) {
-  const auto found = deciding_.find(transaction);
-  if (found == deciding_.end())
+  const auto* refused = under_way(transaction);
+  if (!refused)
     return;
-  const auto under_way = std::move(found.value());
-  deciding_.erase(found);
   const auto refuse_to = [&](const waiter& to) {
     if (to.asker)
       decided_.add(to.asker, {to.id,
                               code,
                               env_->ids.at(transaction),
                               outcome::pending,
-                              under_way.what.by,
-                              under_way.what.messages,
+                              refused->what.by,
+                              refused->what.messages,
                               {},
                               {}});
   };
-  refuse_to(under_way.first);
-  for (const auto& other : under_way.others)
+  refuse_to(refused->first);
+  for (const auto& other : refused->others)
     refuse_to(other);
   auto& entry = member_->fold.pending.at(member_->fold.pending.find(transaction));
-  entry.state = under_way.before;
+  entry.state = refused->before;
+  forget_decision(transaction);
   if (entry.state == pending_state::pending)
     checks_->on_pending_again(entry);
 }

@@ -7,7 +7,7 @@ namespace handfast {
 namespace {
 
 /// So many messages are written in well under a millisecond.
-constexpr std::size_t messages_per_slice = 8'192;
+constexpr std::size_t messages_per_slice = 4'096;
 constexpr std::string_view rules_slice = "half/rules";
 constexpr std::string_view pending_slice = "half/pending";
 

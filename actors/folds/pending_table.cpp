@@ -21,8 +21,7 @@ template <class Map, class Key>
 void subtract_one(Map& map, Key key) {
   const auto found = map.find(key);
   HANDFAST_ASSERT(found != map.end() && found->second > 0);
-  if (--found.value() == 0)
-    map.erase(found);
+  --found.value(); // stays at zero: it is about to be counted again
 }
 
 void put_message(slice_writer& out, const index_entry& m) {
@@ -171,6 +170,7 @@ std::string pending_table::save(place from, std::size_t max, place& next) const 
   slice_writer out;
   out.put(slice_version);
   std::size_t taken = 0;
+  std::vector<index_entry> messages;
   auto p = from;
   for (; p < end() && taken < max; ++p) {
     const auto& e = at(p);
@@ -182,7 +182,7 @@ std::string pending_table::save(place from, std::size_t max, place& next) const 
     const auto flags = static_cast<std::uint16_t>(e.flags & pending_flags::kept);
     put_all(out, e.id, e.producer, e.stored_ms, e.group, e.timeout_ms, e.attempts, flags, state,
             reopened_from(e), e.messages);
-    std::vector<index_entry> messages;
+    messages.clear();
     append_messages(e, messages);
     for (const auto& m : messages)
       put_message(out, m);

@@ -398,6 +398,20 @@ TEST_F(Checks, Scenario16AndF23WithNobodyOnlineNothingIsCounted) {
   EXPECT_THAT(entries(), SizeIs(1));
 }
 
+TEST_F(Checks, ThoseThatWaitedForAMemberAreTakenUpAtThePace) {
+  quick();
+  settings.transaction.checks_per_second = 100;
+  start();
+  const auto ids = open_many(300);
+  advance(6s, 50ms);
+  auto m = join(habit::receives);
+  advance(1s);
+  EXPECT_LE(m->asks.size(), 125u);
+  EXPECT_GE(m->asks.size(), 90u);
+  advance(3s);
+  EXPECT_THAT(show(ids.back()).life.asks, SizeIs(testing::Ge(1)));
+}
+
 TEST_F(Checks, F19AMemberThatSendsNothingIsAskedToo) {
   quick();
   start();
