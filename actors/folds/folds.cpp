@@ -1,1 +1,0 @@
-// The folds library gets its sources below; this file keeps it a library while the first of them are written.
