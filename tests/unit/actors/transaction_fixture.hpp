@@ -75,6 +75,13 @@ public:
 
   // -- the cast
 
+  /// A whole life in a few seconds.
+  void quick(std::uint32_t check_max = 3) {
+    settings.transaction.checks.timeout = 2s;
+    settings.transaction.checks.check_interval = 1s;
+    settings.transaction.checks.check_max = check_max;
+  }
+
   void start() {
     peers.supervisor = {supervisor->as<node_supervisor_actor>(), incarnation{1}};
     peers.commit_log = {log->as<commit_log_actor>(), incarnation{1}};
