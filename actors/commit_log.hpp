@@ -102,7 +102,7 @@ private:
   wall_ms stamp_time();
   void accept_message(store_request& r, const caf::strong_actor_ptr& asker, ec refusal, wall_ms now,
                       std::vector<message_stored>& at_once);
-  void accept_record(log_record& r, const appender& who, wall_ms now, refusals& refused,
+  void accept_record(log_record& r, const append_records& from, wall_ms now, refusals& refused,
                      std::vector<repeated_append>& at_once);
   result<position> append(log_record& r);
   void take_offsets(log_record& r);

@@ -113,7 +113,7 @@ void commit_log_state::on_append_records(append_records& x) {
   refusals refused;
   std::vector<repeated_append> at_once;
   for (auto& record : x.records)
-    accept_record(record, x.who, now, refused, at_once);
+    accept_record(record, x, now, refused, at_once);
   const auto& actor = *subscribers_.find(x.who);
   for (auto& r : refused.all) {
     refused_ += r.cookies.size();
@@ -134,11 +134,13 @@ void commit_log_state::refuse_all(const append_records& x, ec why) {
     self_->send(caf::actor_cast<fold_actor>(sender), std::move(answer));
 }
 
-void commit_log_state::accept_record(log_record& r, const appender& who, wall_ms now,
+void commit_log_state::accept_record(log_record& r, const append_records& from, wall_ms now,
                                      refusals& refused, std::vector<repeated_append>& at_once) {
   const auto cookie = r.cookie;
   const bool half = r.type == record_type::half;
   auto why = half ? refusal_of_new() : refusal_of_rest();
+  if (from.unless_repeated != ec::ok)
+    why = from.unless_repeated;
   producer_id producer;
   sequence_no sequence;
   queue_key queue;
@@ -154,7 +156,7 @@ void commit_log_state::accept_record(log_record& r, const appender& who, wall_ms
       ++repeats_;
       const repeated_append item{cookie, known.first.at, known.first.queue, known.first.offset};
       if (auto* waiters = waiters_for(known.first.at))
-        waiters->repeats.push_back({who, item});
+        waiters->repeats.push_back({from.who, item});
       else
         at_once.push_back(item);
       return;

@@ -7,6 +7,7 @@
 
 #include <caf/actor_cast.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace handfast {
@@ -160,29 +161,53 @@ void half_store_state::on_append(append_halves& x) {
   const auto& asker = self_->current_sender();
   append_records out{member_->who(), {}};
   out.records.reserve(x.requests.size());
+  std::vector<append_records> repeats;
   for (auto& request : x.requests) {
-    if (const auto code = admits(request); code != ec::ok) {
+    const auto code = admits(request);
+    if (code == ec::ok) {
+      await_half(request, asker, out);
+    } else if (may_be_stored_already(request, code)) {
+      auto same = std::find_if(repeats.begin(), repeats.end(),
+                               [code](const auto& r) { return r.unless_repeated == code; });
+      if (same == repeats.end())
+        same = repeats.insert(same, append_records{member_->who(), {}, code});
+      await_half(request, asker, *same);
+    } else {
       ++refusals_;
       stored_.add(asker, {request.id, code, {}, {}, {}});
-      continue;
     }
-    auto& message = request.message;
-    message.transaction = request.joined.opened_at;
-    awaited waiting{asker,         request.id,   message.transaction, message.payload.size(),
-                    message.topic, awaited::half};
-    bytes_under_way_ += waiting.bytes;
-    if (message.transaction == position{})
-      ++opening_;
-    else
-      ++joining_[message.transaction].count;
-    auto& record = out.records.emplace_back();
-    record.type = record_type::half;
-    record.cookie = appends_->add(std::move(waiting));
-    record.content = std::move(message);
   }
   if (!out.records.empty())
     self_->send(peers_->commit_log.actor, std::move(out));
+  for (auto& r : repeats)
+    self_->send(peers_->commit_log.actor, std::move(r));
   send_answers();
+}
+
+void half_store_state::await_half(half_request& request, const caf::strong_actor_ptr& asker,
+                                  append_records& out) {
+  auto& message = request.message;
+  message.transaction = request.joined.opened_at;
+  awaited waiting{asker,         request.id,   message.transaction, message.payload.size(),
+                  message.topic, awaited::half};
+  bytes_under_way_ += waiting.bytes;
+  if (message.transaction == position{})
+    ++opening_;
+  else
+    ++joining_[message.transaction].count;
+  auto& record = out.records.emplace_back();
+  record.type = record_type::half;
+  record.cookie = appends_->add(std::move(waiting));
+  record.content = std::move(message);
+}
+
+/// A producer that lost the answer sends the half again: that it is one too many, or too late, is
+/// then no reason to say that it was not stored. COMMIT LOG knows.
+bool half_store_state::may_be_stored_already(const half_request& request, ec code) {
+  const auto& message = request.message;
+  return message.producer != producer_id{} && message.sequence != sequence_no{} &&
+         (code == ec::too_many_pending || code == ec::too_many_messages ||
+          code == ec::transaction_decided);
 }
 
 ec half_store_state::admits(const half_request& request) const {

@@ -150,6 +150,8 @@ private:
   void apply_decide(const log_record& record, bool replayed);
   void send_answers();
 
+  void await_half(half_request& request, const caf::strong_actor_ptr& asker, append_records& out);
+  [[nodiscard]] static bool may_be_stored_already(const half_request& request, ec code);
   [[nodiscard]] ec admits(const half_request& request) const;
   [[nodiscard]] ec admits_join(const half_request& request) const;
   void join_ended(position transaction);

@@ -1,10 +1,11 @@
 #pragma once
 
-/// The protocol of the whole system on a few pages: who there is, and what each may be told. Domain messages stand in
-/// `messages/requests.hpp`; here are the handles, and the messages that carry handles or that never leave a shard.
+/// The protocol of the whole system on a few pages: who there is, and what each may be told. Domain
+/// messages stand in `messages/requests.hpp`; here are the handles, and the messages that carry
+/// handles or that never leave a shard.
 ///
-/// Answers are messages of their own with a `correlation` (no response promise is held across a sync); only
-/// `status_request` and `take_slices`, which need no disk, are answered as requests.
+/// Answers are messages of their own with a `correlation` (no response promise is held across a
+/// sync); only `status_request` and `take_slices`, which need no disk, are answered as requests.
 
 #include "config/policy.hpp"
 #include "messages/log_record.hpp"
@@ -32,9 +33,10 @@ struct tick {
 };
 /// How is it going? Answered from state, at once.
 struct status_request {};
-/// Ordered stop: finish what is under way (own appends durable), take nothing new, answer `stopped`. A connection then ends by
-/// itself. All others stay, since the final checkpoint still takes slices from them: the supervisor ends them by an exit message.
-/// COMMIT LOG comes last: it drains, asks for the final checkpoint (`make_checkpoint::final`), writes the mark, then answers.
+/// Ordered stop: finish what is under way (own appends durable), take nothing new, answer
+/// `stopped`. A connection then ends by itself. All others stay, since the final checkpoint still
+/// takes slices from them: the supervisor ends them by an exit message. COMMIT LOG comes last: it
+/// drains, asks for the final checkpoint (`make_checkpoint::final`), writes the mark, then answers.
 struct stop {};
 struct stopped {
   std::string actor;
@@ -64,7 +66,8 @@ auto inspect(Inspector& f, stopped& x) {
 
 // -- the log, inside its shard -------------------------------------------------
 
-/// Who may append and is fenced. Connections append plain messages without a fence: a dead one's messages are simply stored.
+/// Who may append and is fenced. Connections append plain messages without a fence: a dead one's
+/// messages are simply stored.
 enum class appender_role : std::uint8_t {
   half_store = 1,
   op_store = 2,
@@ -81,31 +84,36 @@ struct appender {
   friend bool operator==(const appender&, const appender&) = default;
 };
 
-/// Anyone that folds -> commit_log. From now on older incarnations of this role are refused, and every
-/// `records_durable` goes to the sender. Answer: `appender_registered`.
+/// Anyone that folds -> commit_log. From now on older incarnations of this role are refused, and
+/// every `records_durable` goes to the sender. Answer: `appender_registered`.
 struct register_appender {
   appender who;
 };
 
-/// queue -> commit_log: from now on the entries of this queue go to the sender. Answer: `appender_registered`, then as
-/// `entries_visible` what no derived run has and nobody took so far.
+/// queue -> commit_log: from now on the entries of this queue go to the sender. Answer:
+/// `appender_registered`, then as `entries_visible` what no derived run has and nobody took so far.
 struct bind_queue {
   queue_key queue;
 };
 
-/// Everything below `durable` is for the newcomer to replay; the rest comes by dispatch. It serves once it has applied
-/// everything below `fence`.
+/// Everything below `durable` is for the newcomer to replay; the rest comes by dispatch. It serves
+/// once it has applied everything below `fence`.
 struct appender_registered {
   position durable;
   position fence;
-  queue_offset next; ///< answer to `bind_queue`: offset of the queue's first entry at or behind `durable`
+  queue_offset
+      next; ///< answer to `bind_queue`: offset of the queue's first entry at or behind `durable`
 };
 
-/// half_store, op_store, topic_registry, consumer_group -> commit_log. Each record's `cookie` must be unique in the appender's life
-/// (see `cookie_source`). The answer is the record itself in `records_durable`, with that cookie; or `append_refused`; or `append_repeated`.
+/// half_store, op_store, topic_registry, consumer_group -> commit_log. Each record's `cookie` must
+/// be unique in the appender's life (see `cookie_source`). The answer is the record itself in
+/// `records_durable`, with that cookie; or `append_refused`; or `append_repeated`.
 struct append_records {
   appender who;
   std::vector<log_record> records;
+  /// Not ok: HALFs that may be repeats of stored ones. Those are answered as such, the others
+  /// refused with this code; nothing is stored.
+  ec unless_repeated = ec::ok;
 };
 
 struct append_refused {
@@ -113,7 +121,8 @@ struct append_refused {
   error why;
 };
 
-/// A numbered send that the log holds already: where it stands. Said only once that record is durable.
+/// A numbered send that the log holds already: where it stands. Said only once that record is
+/// durable.
 struct repeated_append {
   std::uint64_t cookie = 0;
   position at;
@@ -129,7 +138,8 @@ struct records_durable {
   std::shared_ptr<const record_batch> batch;
 };
 
-/// log_writer -> commit_log: everything of batch `number` is written and synced, or the disk failed.
+/// log_writer -> commit_log: everything of batch `number` is written and synced, or the disk
+/// failed.
 struct batch_synced {
   std::uint64_t number = 0;
   error why; ///< code ok when it is durable
@@ -152,7 +162,8 @@ struct slices_loaded {
   std::vector<named_slice> slices;
 };
 
-/// A restarted fold -> log_reader: records from `from` on, below `to`, about 1 MiB. Answer: `log_replayed`.
+/// A restarted fold -> log_reader: records from `from` on, below `to`, about 1 MiB. Answer:
+/// `log_replayed`.
 struct replay_log {
   correlation id;
   position from;
@@ -163,10 +174,12 @@ struct log_replayed {
   ec code = ec::ok;
   position next; ///< where to go on; `to` when all was read
   std::shared_ptr<const record_batch> batch;
-  std::vector<position> damaged; ///< records of the batch whose payload is damaged: it is empty there
+  std::vector<position>
+      damaged; ///< records of the batch whose payload is damaged: it is empty there
 };
 
-/// Anyone -> log_reader: records by position (length 0 = unknown). Answer: `records_read` in the same order.
+/// Anyone -> log_reader: records by position (length 0 = unknown). Answer: `records_read` in the
+/// same order.
 struct record_place {
   position at;
   std::uint32_t length = 0;
@@ -192,7 +205,8 @@ struct read_index {
   queue_offset to;
 };
 
-/// op_store -> log_reader: outcomes that have left its memory. Answer: `outcomes_found`, in the same order.
+/// op_store -> log_reader: outcomes that have left its memory. Answer: `outcomes_found`, in the
+/// same order.
 struct find_outcomes {
   correlation id;
   std::vector<position> transactions;
@@ -231,29 +245,34 @@ struct view_read {
 
 // -- checkpoints ----------------------------------------------------------------
 
-/// checkpointer -> each fold: the next part of its state. Start with an empty cursor; parts take at most about 1 ms each.
+/// checkpointer -> each fold: the next part of its state. Start with an empty cursor; parts take at
+/// most about 1 ms each.
 struct take_slices {
   std::string cursor;
 };
-/// `cursor` empty: that was all. A fold that is being rebuilt answers `ec::recovering`; the checkpoint is then tried again later.
+/// `cursor` empty: that was all. A fold that is being rebuilt answers `ec::recovering`; the
+/// checkpoint is then tried again later.
 struct slices_taken {
   std::vector<named_slice> slices;
   std::string cursor;
   ec code = ec::ok;
 };
 
-/// checkpointer -> queue, op_store, commit_log (views): what no derived run has yet of the records below `to`, which is the end of a
-/// dispatched batch. More than that may be given, since everything dispatched is durable. `ec::recovering` as above.
+/// checkpointer -> queue, op_store, commit_log (views): what no derived run has yet of the records
+/// below `to`, which is the end of a dispatched batch. More than that may be given, since
+/// everything dispatched is durable. `ec::recovering` as above.
 struct take_unsaved {
   position to;
 };
 struct unsaved_taken {
   std::vector<std::pair<queue_key, visible_entry>> entries;
   std::vector<stored_outcome> outcomes;
-  std::vector<std::pair<queue_key, record_place>> view_entries; ///< `length` unused, offset in `view_offsets`
+  std::vector<std::pair<queue_key, record_place>>
+      view_entries; ///< `length` unused, offset in `view_offsets`
   std::vector<std::uint64_t> view_offsets;
   ec code = ec::ok;
-  /// commit_log's answer only, which log_reader asks for too: the durable end, and the next offsets of the half and op view there.
+  /// commit_log's answer only, which log_reader asks for too: the durable end, and the next offsets
+  /// of the half and op view there.
   position durable;
   queue_offset half_view_end;
   queue_offset op_view_end;
@@ -263,8 +282,9 @@ struct run_saved {
   position to;
 };
 
-/// commit_log -> checkpointer: this much was appended since the last one; also asked for at stop. Everything below `durable` was
-/// dispatched before: it is where replay will start. `members`: who folds, apart from the roles that there is one of.
+/// commit_log -> checkpointer: this much was appended since the last one; also asked for at stop.
+/// Everything below `durable` was dispatched before: it is where replay will start. `members`: who
+/// folds, apart from the roles that there is one of.
 struct make_checkpoint {
   position durable;
   bool final = false;
@@ -286,8 +306,9 @@ struct disk_state {
 
 struct shard_peers;
 
-/// The supervisor tells everyone about the actors of this shard, at start and after each restart. A role whose incarnation differs
-/// from the one known before has lost all that was outstanding there: fail or resend it, and reset credits.
+/// The supervisor tells everyone about the actors of this shard, at start and after each restart. A
+/// role whose incarnation differs from the one known before has lost all that was outstanding
+/// there: fail or resend it, and reset credits.
 struct peers_changed {
   std::shared_ptr<const shard_peers> peers;
 };
@@ -296,17 +317,19 @@ struct peers_changed {
 using tree_member_actor = caf::typed_actor<caf::reacts_to<peers_changed>, caf::reacts_to<stop>,
                                            caf::replies_to<status_request>::with<status_report>>;
 
-/// The log's tail: stamps positions and offsets, forms batches, has them written, dispatches what is durable in log order,
-/// recognises repeated sends.
-using commit_log_actor = tree_member_actor::extend<
-    caf::reacts_to<append_messages>, caf::reacts_to<append_records>,
-    caf::reacts_to<register_appender>, caf::reacts_to<bind_queue>, caf::reacts_to<batch_synced>, caf::reacts_to<flush>,
-    caf::reacts_to<tick>, caf::reacts_to<checkpoint_made>, caf::reacts_to<run_saved>,
-    caf::reacts_to<disk_state>,
-    caf::replies_to<take_slices>::with<slices_taken>,
-    caf::replies_to<take_unsaved>::with<unsaved_taken>>;
+/// The log's tail: stamps positions and offsets, forms batches, has them written, dispatches what
+/// is durable in log order, recognises repeated sends.
+using commit_log_actor =
+    tree_member_actor::extend<caf::reacts_to<append_messages>, caf::reacts_to<append_records>,
+                              caf::reacts_to<register_appender>, caf::reacts_to<bind_queue>,
+                              caf::reacts_to<batch_synced>, caf::reacts_to<flush>,
+                              caf::reacts_to<tick>, caf::reacts_to<checkpoint_made>,
+                              caf::reacts_to<run_saved>, caf::reacts_to<disk_state>,
+                              caf::replies_to<take_slices>::with<slices_taken>,
+                              caf::replies_to<take_unsaved>::with<unsaved_taken>>;
 
-/// Reads bodies, old index entries, old outcomes and stretches of the log. May block: spawned detached.
+/// Reads bodies, old index entries, old outcomes and stretches of the log. May block: spawned
+/// detached.
 using log_reader_actor =
     tree_member_actor::extend<caf::reacts_to<load_slices>, caf::reacts_to<replay_log>,
                               caf::reacts_to<read_records>, caf::reacts_to<read_index>,
@@ -320,24 +343,22 @@ using segment_keeper_actor = tree_member_actor::extend<caf::reacts_to<tick>>;
 using checkpointer_actor = tree_member_actor::extend<caf::reacts_to<make_checkpoint>>;
 
 /// What all folds on the log understand.
-using fold_actor = tree_member_actor::extend<
-    caf::reacts_to<appender_registered>, caf::reacts_to<slices_loaded>,
-    caf::reacts_to<log_replayed>, caf::reacts_to<records_durable>, caf::reacts_to<append_refused>,
-    caf::replies_to<take_slices>::with<slices_taken>>;
+using fold_actor =
+    tree_member_actor::extend<caf::reacts_to<appender_registered>, caf::reacts_to<slices_loaded>,
+                              caf::reacts_to<log_replayed>, caf::reacts_to<records_durable>,
+                              caf::reacts_to<append_refused>,
+                              caf::replies_to<take_slices>::with<slices_taken>>;
 
 /// Every *pending* and *deciding* transaction.
-using half_store_actor =
-    fold_actor::extend<caf::reacts_to<append_halves>, caf::reacts_to<append_repeated>,
-                       caf::reacts_to<decide>, caf::reacts_to<decided>,
-                       caf::reacts_to<deadlines_due>, caf::reacts_to<checks_handled>,
-                       caf::reacts_to<find_transaction>, caf::reacts_to<list_transactions>,
-                       caf::reacts_to<reopen_transaction>, caf::reacts_to<tick>,
-                       caf::reacts_to<struct exhausted_judged>, caf::reacts_to<struct rearm_all>,
-                       caf::reacts_to<struct producer_running>,
-                       caf::reacts_to<struct outcome_known>,
-                       caf::reacts_to<struct ask_topic_usage>,
-                       caf::reacts_to<struct producer_group_found>,
-                       caf::reacts_to<struct group_presence>>;
+using half_store_actor = fold_actor::extend<
+    caf::reacts_to<append_halves>, caf::reacts_to<append_repeated>, caf::reacts_to<decide>,
+    caf::reacts_to<decided>, caf::reacts_to<deadlines_due>, caf::reacts_to<checks_handled>,
+    caf::reacts_to<find_transaction>, caf::reacts_to<list_transactions>,
+    caf::reacts_to<reopen_transaction>, caf::reacts_to<tick>,
+    caf::reacts_to<struct exhausted_judged>, caf::reacts_to<struct rearm_all>,
+    caf::reacts_to<struct producer_running>, caf::reacts_to<struct outcome_known>,
+    caf::reacts_to<struct ask_topic_usage>, caf::reacts_to<struct producer_group_found>,
+    caf::reacts_to<struct group_presence>>;
 
 /// Every *decided* transaction: the newest in memory, older ones through the log_reader.
 using op_store_actor =
@@ -394,12 +415,13 @@ using connection_actor = tree_member_actor::extend<
     caf::reacts_to<transaction_found>, caf::reacts_to<transactions_listed>,
     caf::reacts_to<transaction_reopened>, caf::reacts_to<topic_resolved>,
     caf::reacts_to<topics_listed>, caf::reacts_to<group_resolved>, caf::reacts_to<groups_listed>,
-    caf::reacts_to<ids_named>, caf::reacts_to<deliver>, caf::reacts_to<acknowledged>, caf::reacts_to<entries_fetched>,
-    caf::reacts_to<records_read>, caf::reacts_to<view_read>,
+    caf::reacts_to<ids_named>, caf::reacts_to<deliver>, caf::reacts_to<acknowledged>,
+    caf::reacts_to<entries_fetched>, caf::reacts_to<records_read>, caf::reacts_to<view_read>,
     caf::reacts_to<struct producer_group_found>, caf::reacts_to<struct consumer_group_found>,
     caf::reacts_to<struct queue_found>, caf::reacts_to<struct node_status>, caf::reacts_to<tick>>;
 
-/// The tree: starts, restarts, counts, stops; finds groups and queues, and starts them at first use.
+/// The tree: starts, restarts, counts, stops; finds groups and queues, and starts them at first
+/// use.
 using node_supervisor_actor =
     caf::typed_actor<caf::reacts_to<struct find_producer_group>,
                      caf::reacts_to<struct find_consumer_group>, caf::reacts_to<struct find_queue>,
@@ -411,8 +433,8 @@ using node_supervisor_actor =
 
 // -- messages that carry handles, or stay inside a node ----------------------------
 
-/// half_store -> op_store: decisions about transactions that are not pending. Answer to half_store: `decided`, with the
-/// requests' own correlations.
+/// half_store -> op_store: decisions about transactions that are not pending. Answer to half_store:
+/// `decided`, with the requests' own correlations.
 struct judge_decisions {
   std::vector<decide_request> requests;
 };
@@ -426,15 +448,18 @@ struct outcome_known {
   correlation id;
   ec code = ec::ok; ///< unknown_transaction or transaction_expired without one
   stored_outcome outcome;
-  /// Of a committed or given-up one: topics and queues as the producer chose them, offsets as they became visible.
+  /// Of a committed or given-up one: topics and queues as the producer chose them, offsets as they
+  /// became visible.
   std::vector<index_entry> messages;
-  producer_id producer; ///< this and the rest: what the opening record says, if it can still be read
+  producer_id
+      producer; ///< this and the rest: what the opening record says, if it can still be read
   wall_ms stored_ms = 0;
   std::uint32_t timeout_ms = 0;
   position reopened_from;
 };
 
-/// half_store -> check_listener: all checks of this transaction are used up. Answer: `exhausted_judged`.
+/// half_store -> check_listener: all checks of this transaction are used up. Answer:
+/// `exhausted_judged`.
 struct checks_exhausted {
   transaction_life life;
 };
@@ -446,8 +471,8 @@ struct exhausted_judged {
 /// check_scheduler -> half_store, after its own restart: send all deadlines anew.
 struct rearm_all {};
 
-/// connection -> half_store: these local transactions still run at that producer (said after a reconnect), or its
-/// session ended (`transactions` empty, `online` false).
+/// connection -> half_store: these local transactions still run at that producer (said after a
+/// reconnect), or its session ended (`transactions` empty, `online` false).
 struct producer_running {
   producer_id producer;
   bool online = true;
@@ -507,7 +532,8 @@ struct queue_found {
   incarnation life;
 };
 
-/// topic_registry -> node_supervisor, commit_log learns of its queues from there: this topic exists now, or no longer.
+/// topic_registry -> node_supervisor, commit_log learns of its queues from there: this topic exists
+/// now, or no longer.
 struct topic_present {
   topic_id topic;
   std::uint32_t queues = 0; ///< 0 = deleted
@@ -527,7 +553,8 @@ struct adopt_connection {
   connection_actor connection;
 };
 
-/// An actor -> node_supervisor: the shard can't go on (disk failed, corruption). The node stops with this text and a non-zero code.
+/// An actor -> node_supervisor: the shard can't go on (disk failed, corruption). The node stops
+/// with this text and a non-zero code.
 struct shard_failed {
   error why;
 };
@@ -545,11 +572,13 @@ struct node_status {
 
 // -- the transport seam -----------------------------------------------------------
 
-/// What one read of a socket gave. The bytes lie in a pooled buffer that lives as long as any window into it.
+/// What one read of a socket gave. The bytes lie in a pooled buffer that lives as long as any
+/// window into it.
 struct bytes_arrived {
   shared_bytes bytes;
 };
-/// The kernel took everything that was handed to `transport::write` up to `total` bytes since the start.
+/// The kernel took everything that was handed to `transport::write` up to `total` bytes since the
+/// start.
 struct bytes_written {
   std::uint64_t total = 0;
 };
@@ -566,7 +595,8 @@ struct peer {
   incarnation life;
 };
 
-/// The queues and groups that are bound to a log, and the entries of queues that nobody took so far.
+/// The queues and groups that are bound to a log, and the entries of queues that nobody took so
+/// far.
 struct checkpoint_members {
   std::vector<std::pair<queue_key, queue_actor>> queues;
   std::vector<consumer_group_actor> groups;
