@@ -1,12 +1,13 @@
 #pragma once
 
-/// Pins actors to an event loop, so that a message between two of them is a function call away. Spawned without a loop, the same
-/// classes are ordinary actors on CAF's scheduler, or on its test coordinator.
+/// Pins actors to an event loop, so that a message between two of them is a function call away.
+/// Spawned without a loop, the same classes are ordinary actors on CAF's scheduler, or on its test
+/// coordinator.
 
 #include <caf/actor_system.hpp>
 #include <caf/execution_unit.hpp>
-#include <caf/stateful_actor.hpp>
 #include <caf/sec.hpp>
+#include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <exception>
@@ -14,8 +15,8 @@
 
 namespace handfast {
 
-/// An event loop that runs actors. `exec_later` may be called from any thread (CAF's own rule is narrower): a foreign
-/// thread's call is handed over to the loop's.
+/// An event loop that runs actors. `exec_later` may be called from any thread (CAF's own rule is
+/// narrower): a foreign thread's call is handed over to the loop's.
 class actor_loop : public caf::execution_unit {
 public:
   using caf::execution_unit::execution_unit;
@@ -36,7 +37,8 @@ public:
       } catch (const std::exception& e) {
         return caf::make_error(caf::sec::runtime_error, std::string{e.what()});
       } catch (...) {
-        return caf::make_error(caf::sec::runtime_error, std::string{"an exception of no known type"});
+        return caf::make_error(caf::sec::runtime_error,
+                               std::string{"an exception of no known type"});
       }
     });
   }
@@ -66,8 +68,7 @@ struct loop_actor_of<caf::typed_actor<Sigs...>> {
 
 /// What the behaviour function of a pinned stateful actor takes as its first parameter.
 template <class Handle, class State>
-using loop_pointer =
-    caf::stateful_actor<State, typename detail::loop_actor_of<Handle>::type>*;
+using loop_pointer = caf::stateful_actor<State, typename detail::loop_actor_of<Handle>::type>*;
 
 /// Spawns `behaviour(self, args...)` on `loop`; without a loop as an ordinary actor.
 template <class Behaviour, class... Args>

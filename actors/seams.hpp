@@ -1,7 +1,8 @@
 #pragma once
 
-/// What the outside world hands to the actors of a shard, so that none of them reads a clock, a file, a socket or a
-/// thread by itself. The node gives real ones; the simulation gives its own. No CAF in here.
+/// What the outside world hands to the actors of a shard, so that none of them reads a clock, a
+/// file, a socket or a thread by itself. The node gives real ones; the simulation gives its own. No
+/// CAF in here.
 
 #include "messages/bytes.hpp"
 #include "messages/error.hpp"
@@ -41,20 +42,22 @@ public:
   virtual void at_next_idle(std::function<void()> what) = 0;
 };
 
-/// Writes and syncs batches, one after another, in the order given. `done` may be called on any thread, also before `submit`
-/// returns (a batch written inline). After an error nothing more is written.
+/// Writes and syncs batches, one after another, in the order given. `done` may be called on any
+/// thread, also before `submit` returns (a batch written inline). After an error nothing more is
+/// written.
 class log_writer {
 public:
   /// The error is ok when all of the batch is on the disk; `took` is the time of write and sync.
   using callback = std::function<void(error why, std::chrono::microseconds took)>;
 
   virtual ~log_writer() = default;
-  /// @param records how many records the batch holds: few of them may be written inline on a fast disk
+  /// @param records how many records the batch holds: few of them may be written inline on a fast
+  /// disk
   virtual void submit(storage::write_batch batch, std::size_t records, callback done) = 0;
 };
 
-/// Reads one record if that needs no disk: from the page cache. Nothing when it would block, or at the first trouble: then
-/// ask the LOG READER, which says what is wrong.
+/// Reads one record if that needs no disk: from the page cache. Nothing when it would block, or at
+/// the first trouble: then ask the LOG READER, which says what is wrong.
 class record_source {
 public:
   virtual ~record_source() = default;
@@ -65,7 +68,8 @@ public:
 class transport {
 public:
   virtual ~transport() = default;
-  /// Queues bytes; they leave in order, several writes of one round as one. `bytes_written` follows.
+  /// Queues bytes; they leave in order, several writes of one round as one. `bytes_written`
+  /// follows.
   virtual void write(shared_bytes bytes) = 0;
   /// Ready for the next `bytes_arrived`: exactly one follows each call.
   virtual void read_more() = 0;

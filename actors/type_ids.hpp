@@ -1,7 +1,7 @@
 #pragma once
 
-/// Which messages may cross hosts (they have a type id and serialise), and which never leave their shard or node.
-/// Include this wherever a message is sent or handled.
+/// Which messages may cross hosts (they have a type id and serialise), and which never leave their
+/// shard or node. Include this wherever a message is sent or handled.
 
 #include "actors/roles.hpp"
 

@@ -1,7 +1,8 @@
 #pragma once
 
-/// Assertions that stay on in every build: a broken invariant must stop the actor (or the process) before
-/// it writes something wrong. HANDFAST_ASSERT throws, so that supervision can restart the actor.
+/// Assertions that stay on in every build: a broken invariant must stop the actor (or the process)
+/// before it writes something wrong. HANDFAST_ASSERT throws, so that supervision can restart the
+/// actor.
 
 #include <stdexcept>
 #include <string>

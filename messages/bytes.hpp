@@ -1,7 +1,7 @@
 #pragma once
 
-/// Immutable bytes that many owners share: what a socket read becomes a message body, a log record and a
-/// delivery without ever being copied.
+/// Immutable bytes that many owners share: what a socket read becomes a message body, a log record
+/// and a delivery without ever being copied.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace handfast {
 
-/// A window into a shared immutable buffer. Copying shares; the buffer lives as long as any window into it.
-/// Safe to pass between threads; the bytes never change after the window was made.
+/// A window into a shared immutable buffer. Copying shares; the buffer lives as long as any window
+/// into it. Safe to pass between threads; the bytes never change after the window was made.
 class shared_bytes {
 public:
   shared_bytes() = default;

@@ -39,7 +39,8 @@ constexpr std::array rows{
     row{ec::unknown_queue, "unknown_queue", refused, false,
         "Choose a queue below the topic's number of queues (`handfast topic show NAME`)."},
     row{ec::unknown_group, "unknown_group", refused, false, "Check the group's name."},
-    row{ec::topic_exists, "topic_exists", refused, false, "Use the existing topic or another name."},
+    row{ec::topic_exists, "topic_exists", refused, false,
+        "Use the existing topic or another name."},
     row{ec::read_only_topic, "read_only_topic", refused, false,
         "This topic is kept by the node; send to a topic of your own."},
     row{ec::topic_in_use, "topic_in_use", refused, false,
@@ -126,10 +127,18 @@ const row& row_of(ec code) {
 
 } // namespace
 
-std::string_view name_of(ec code) { return row_of(code).name; }
-std::string_view advice_of(ec code) { return row_of(code).advice; }
-verdict verdict_of(ec code) { return row_of(code).meaning; }
-bool is_retriable(ec code) { return row_of(code).retriable; }
+std::string_view name_of(ec code) {
+  return row_of(code).name;
+}
+std::string_view advice_of(ec code) {
+  return row_of(code).advice;
+}
+verdict verdict_of(ec code) {
+  return row_of(code).meaning;
+}
+bool is_retriable(ec code) {
+  return row_of(code).retriable;
+}
 
 ec ec_from_wire(std::uint16_t value) {
   auto code = static_cast<ec>(value);

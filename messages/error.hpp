@@ -1,6 +1,7 @@
 #pragma once
 
-/// Every reason for which a request can be refused or end without a known result, with what to do next.
+/// Every reason for which a request can be refused or end without a known result, with what to do
+/// next.
 
 #include <tl/expected.hpp>
 
@@ -28,15 +29,15 @@ enum class ec : std::uint16_t {
   bad_name = 5,            ///< topic or group name outside the grammar
   body_too_large = 6,      ///< body over the limit
   properties_too_large = 7,
-  unknown_topic = 8,       ///< no such topic, and automatic creation is off
-  unknown_queue = 9,       ///< the topic has fewer queues
+  unknown_topic = 8, ///< no such topic, and automatic creation is off
+  unknown_queue = 9, ///< the topic has fewer queues
   unknown_group = 10,
-  topic_exists = 11,       ///< the name is taken with other attributes
-  read_only_topic = 12,    ///< views and system topics take no client writes
-  topic_in_use = 13,       ///< it still has pending messages
-  too_many_topics = 14,    ///< the bound on automatically created topics
+  topic_exists = 11,    ///< the name is taken with other attributes
+  read_only_topic = 12, ///< views and system topics take no client writes
+  topic_in_use = 13,    ///< it still has pending messages
+  too_many_topics = 14, ///< the bound on automatically created topics
   not_authorized = 15,
-  not_supported = 16,      ///< a verb or option that this version does not offer
+  not_supported = 16, ///< a verb or option that this version does not offer
   // transactions
   unknown_transaction = 32,     ///< no such id in this store
   transaction_expired = 33,     ///< decided so long ago that the outcome is no longer kept
@@ -48,14 +49,14 @@ enum class ec : std::uint16_t {
   transaction_quarantined = 39, ///< a stored record of it cannot be read
   not_reopenable = 40,          ///< only a given-up transaction can be opened again
   cross_shard = 41,
-  transaction_decided = 42,     ///< a half may not join a transaction that is decided or being decided
-  too_many_messages = 43,       ///< the bound of messages in one transaction
+  transaction_decided = 42, ///< a half may not join a transaction that is decided or being decided
+  too_many_messages = 43,   ///< the bound of messages in one transaction
   // come back later
-  too_many_pending = 64,  ///< the bound on pending transactions (count or bytes)
-  busy = 65,              ///< more requests in flight than the credit allows
-  disk_full = 66,         ///< new messages are refused, decisions go on
-  recovering = 67,        ///< the owner of this state is being restarted
-  stopping = 68,          ///< the node is shutting down
+  too_many_pending = 64, ///< the bound on pending transactions (count or bytes)
+  busy = 65,             ///< more requests in flight than the credit allows
+  disk_full = 66,        ///< new messages are refused, decisions go on
+  recovering = 67,       ///< the owner of this state is being restarted
+  stopping = 68,         ///< the node is shutting down
   not_leader = 69,
   // unknown outcome
   outcome_unknown = 96, ///< the owner failed while the request was under way
@@ -63,18 +64,19 @@ enum class ec : std::uint16_t {
   disconnected = 98,    ///< the connection ended before the answer
   unreachable = 99,     ///< no connection could be made; nothing was sent
   // faults of the store
-  corrupt = 128,             ///< stored bytes fail their check
-  io_error = 129,            ///< the disk refused a read, write or sync
-  not_our_directory = 130,   ///< the folder holds other files
-  directory_in_use = 131,    ///< another process has the store open
-  newer_format = 132,        ///< written by a newer version
+  corrupt = 128,           ///< stored bytes fail their check
+  io_error = 129,          ///< the disk refused a read, write or sync
+  not_our_directory = 130, ///< the folder holds other files
+  directory_in_use = 131,  ///< another process has the store open
+  newer_format = 132,      ///< written by a newer version
   not_writable = 133,
-  position_not_found = 134,  ///< no record at that position
+  position_not_found = 134, ///< no record at that position
   config_invalid = 135,
   internal = 136, ///< a fault of this program; reported with its place
 };
 
-/// The stable short name, such as `conflict_committed`; also used in JSON output and metrics labels.
+/// The stable short name, such as `conflict_committed`; also used in JSON output and metrics
+/// labels.
 std::string_view name_of(ec code);
 /// One sentence for people: what is wrong and what to do next.
 std::string_view advice_of(ec code);

@@ -1,7 +1,8 @@
 #pragma once
 
-/// Strong types for everything that names something: positions, offsets, topics, groups, transactions.
-/// Two different ids can't be swapped by accident. All are plain values: copyable, comparable, hashable.
+/// Strong types for everything that names something: positions, offsets, topics, groups,
+/// transactions. Two different ids can't be swapped by accident. All are plain values: copyable,
+/// comparable, hashable.
 
 #include <compare>
 #include <cstddef>
@@ -46,7 +47,8 @@ constexpr position operator+(position p, std::uint64_t bytes) {
   return position{p.value + bytes};
 }
 
-/// A topic; never reused, also when a name is created again. Ids below `first_user_topic` are views or system topics.
+/// A topic; never reused, also when a name is created again. Ids below `first_user_topic` are views
+/// or system topics.
 using topic_id = strong_id<std::uint32_t, struct topic_id_tag>;
 /// A producer or consumer group (one name space for both, as in RocketMQ).
 using group_id = strong_id<std::uint32_t, struct group_id_tag>;
@@ -85,9 +87,10 @@ auto inspect(Inspector& f, queue_key& x) {
   return f(x.topic, x.queue);
 }
 
-/// Names a transaction for ever. `opened_at` is the position of the record that opened it; `check` is a keyed hash of
-/// that position with the store's random id, so that a guessed id or one of another store is refused as unknown.
-/// Costs no storage: any holder of the store id can compute it (see `transaction_ids`).
+/// Names a transaction for ever. `opened_at` is the position of the record that opened it; `check`
+/// is a keyed hash of that position with the store's random id, so that a guessed id or one of
+/// another store is refused as unknown. Costs no storage: any holder of the store id can compute it
+/// (see `transaction_ids`).
 struct transaction_id {
   position opened_at;
   std::uint32_t check{};

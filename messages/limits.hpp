@@ -1,6 +1,7 @@
 #pragma once
 
-/// Every bound in one place. Those that an operator may change are defaults of the option table in `config/`.
+/// Every bound in one place. Those that an operator may change are defaults of the option table in
+/// `config/`.
 
 #include <chrono>
 #include <cstddef>

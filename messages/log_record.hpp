@@ -1,7 +1,8 @@
 #pragma once
 
-/// What the log says: one struct per record type, the same for a record that was just written, one that is replayed
-/// at a start, and one that a restarted actor folds again. The stored form is in `log_schema.capnp`.
+/// What the log says: one struct per record type, the same for a record that was just written, one
+/// that is replayed at a start, and one that a restarted actor folds again. The stored form is in
+/// `log_schema.capnp`.
 
 #include "messages/bytes.hpp"
 #include "messages/ids.hpp"
@@ -29,11 +30,13 @@ enum class record_type : std::uint8_t {
   mark = 12,    ///< carries nothing but the durable mark of its header
 };
 
-/// Milliseconds since 1970 of this node's wall clock. For people and retention, never for deadlines.
+/// Milliseconds since 1970 of this node's wall clock. For people and retention, never for
+/// deadlines.
 using wall_ms = std::uint64_t;
 
 namespace message_flags {
-/// The client library runs a local transaction for this half and answers "in progress" while it does.
+/// The client library runs a local transaction for this half and answers "in progress" while it
+/// does.
 constexpr std::uint16_t local_transaction = 1;
 /// `order_hash` is set.
 constexpr std::uint16_t has_order_key = 2;
@@ -41,8 +44,8 @@ constexpr std::uint16_t has_order_key = 2;
 constexpr std::uint16_t buffered = 4;
 } // namespace message_flags
 
-/// MESSAGE and HALF: the body and all that was said with it. For a MESSAGE `offset` is its place in the queue, for a
-/// HALF its place in the half view; `commit_log` stamps either.
+/// MESSAGE and HALF: the body and all that was said with it. For a MESSAGE `offset` is its place in
+/// the queue, for a HALF its place in the half view; `commit_log` stamps either.
 struct message_record {
   topic_id topic;
   group_id group; ///< the producer group; 0 for plain messages of no group
@@ -56,8 +59,8 @@ struct message_record {
   queue_offset offset;
   producer_id producer;
   sequence_no sequence;
-  position transaction;        ///< what a joining half belongs to; none for one that opens
-  std::uint64_t delay_ms = 0;  ///< becomes visible this long after its commit (or append)
+  position transaction;              ///< what a joining half belongs to; none for one that opens
+  std::uint64_t delay_ms = 0;        ///< becomes visible this long after its commit (or append)
   std::uint32_t properties_size = 0; ///< of the payload, before the body
   std::uint32_t payload_crc = 0;     ///< CRC32C of the payload
   shared_bytes payload;              ///< properties, then body
@@ -97,7 +100,8 @@ std::string_view name_of(outcome o);
 std::string_view name_of(origin o);
 std::string_view name_of(record_type t);
 
-/// One decision. Its messages follow in `decide_record::entries`, `messages` of them, in the order of the decisions.
+/// One decision. Its messages follow in `decide_record::entries`, `messages` of them, in the order
+/// of the decisions.
 struct decision {
   position transaction; ///< position that opened it
   outcome result = outcome::pending;
@@ -118,7 +122,7 @@ struct index_entry {
   position at; ///< of the record that holds the body
   topic_id topic;
   queue_no queue;
-  queue_offset offset; ///< stamped by `commit_log`; the place in the queue
+  queue_offset offset;      ///< stamped by `commit_log`; the place in the queue
   std::uint32_t length = 0; ///< of the whole record at `at`
   std::uint32_t tag_hash = 0;
 
@@ -130,8 +134,8 @@ auto inspect(Inspector& f, index_entry& x) {
   return f(x.at, x.topic, x.queue, x.offset, x.length, x.tag_hash);
 }
 
-/// DECIDE. A committed decision lists its messages with their places; a given-up one lists its copies in
-/// TRANS_CHECK_MAX_TIME_TOPIC; a rolled-back one lists none.
+/// DECIDE. A committed decision lists its messages with their places; a given-up one lists its
+/// copies in TRANS_CHECK_MAX_TIME_TOPIC; a rolled-back one lists none.
 struct decide_record {
   queue_offset op_offset; ///< place of this record in the op view
   std::vector<decision> decisions;
@@ -229,7 +233,8 @@ auto inspect(Inspector& f, delivery_attempts& x) {
   return f(x.offset, x.attempts);
 }
 
-/// The whole progress of one group on one queue: everything below `base` is done, `done` lists what is done above it.
+/// The whole progress of one group on one queue: everything below `base` is done, `done` lists what
+/// is done above it.
 struct group_progress {
   group_id group;
   topic_id topic;
@@ -255,7 +260,8 @@ auto inspect(Inspector& f, progress_record& x) {
   return f(x.groups);
 }
 
-/// Attributes of a topic or group. 0 (or empty) means "the node's default". Durations in milliseconds.
+/// Attributes of a topic or group. 0 (or empty) means "the node's default". Durations in
+/// milliseconds.
 struct attributes {
   std::uint32_t transaction_timeout_ms = 0;
   std::uint32_t check_interval_ms = 0;
@@ -338,7 +344,8 @@ struct log_record {
   std::uint64_t cookie = 0;
 };
 
-/// Records that became durable together, in log order. Shared by all that fold them; never changed after publication.
+/// Records that became durable together, in log order. Shared by all that fold them; never changed
+/// after publication.
 struct record_batch {
   position from; ///< of the first
   position to;   ///< just behind the last: everything below is durable

@@ -1,8 +1,9 @@
 #pragma once
 
-/// What actors say to each other about messages, transactions, topics and deliveries. Requests are imperative, answers
-/// past participles. No handle stands in here: who asked is the sender of the message, and `correlation` ties
-/// the answer to the request. All of these may cross hosts, so all have an `inspect`.
+/// What actors say to each other about messages, transactions, topics and deliveries. Requests are
+/// imperative, answers past participles. No handle stands in here: who asked is the sender of the
+/// message, and `correlation` ties the answer to the request. All of these may cross hosts, so all
+/// have an `inspect`.
 
 #include "messages/bytes.hpp"
 #include "messages/error.hpp"
@@ -17,7 +18,8 @@ namespace handfast {
 
 // -- storing messages --------------------------------------------------------
 
-/// One message to store. `message.offset` is stamped by `commit_log`; `queue` must be chosen and lie inside the topic.
+/// One message to store. `message.offset` is stamped by `commit_log`; `queue` must be chosen and
+/// lie inside the topic.
 struct store_request {
   correlation id;
   message_record message;
@@ -57,8 +59,9 @@ auto inspect(Inspector& f, messages_stored& x) {
   return f(x.results);
 }
 
-/// connection -> half_store: halves of one read. `message.transaction` = 0 opens a transaction, else joins one;
-/// for a joining half `joined` is the whole id as the client gave it. Answer: `halves_stored`.
+/// connection -> half_store: halves of one read. `message.transaction` = 0 opens a transaction,
+/// else joins one; for a joining half `joined` is the whole id as the client gave it. Answer:
+/// `halves_stored`.
 struct half_request {
   correlation id;
   transaction_id joined;
@@ -108,7 +111,8 @@ struct decide_request {
   origin by = origin::producer;
   group_id group;             ///< of the asking producer; ignored for `admin` and `policy`
   std::uint16_t messages = 0; ///< how many the producer sent; 0 = not stated
-  bool in_progress = false;   ///< answer to a check: the local transaction still runs, the attempt does not count
+  bool in_progress =
+      false; ///< answer to a check: the local transaction still runs, the attempt does not count
 };
 template <class Inspector>
 auto inspect(Inspector& f, decide_request& x) {
@@ -124,7 +128,8 @@ auto inspect(Inspector& f, decide& x) {
   return f(x.requests);
 }
 
-/// The recorded outcome, said only after its record is durable. `code` is ok when it is what was asked for.
+/// The recorded outcome, said only after its record is durable. `code` is ok when it is what was
+/// asked for.
 struct decision_result {
   correlation id;
   ec code = ec::ok;
@@ -148,8 +153,9 @@ auto inspect(Inspector& f, decided& x) {
   return f(x.results);
 }
 
-/// half_store -> op_store: pending transactions to decide; half_store has marked them *deciding*. op_store appends one DECIDE
-/// for all that are not decided yet. The answer is the durable record itself; what was decided before comes as `decided`.
+/// half_store -> op_store: pending transactions to decide; half_store has marked them *deciding*.
+/// op_store appends one DECIDE for all that are not decided yet. The answer is the durable record
+/// itself; what was decided before comes as `decided`.
 struct record_decisions {
   std::vector<decision> decisions;
   /// Where the bodies are, `messages` of them for each decision, in order; offsets not stamped yet.
@@ -169,7 +175,7 @@ struct check_order {
   group_id group;
   topic_id topic;
   queue_no queue;
-  producer_id original; ///< who sent the half, asked first if connected
+  producer_id original;       ///< who sent the half, asked first if connected
   bool only_original = false; ///< its local transaction may still run: nobody else is asked yet
   std::uint16_t attempt = 0;
   std::uint16_t attempts_max = 0;
@@ -259,9 +265,9 @@ std::string_view name_of(transaction_state s);
 struct ask_made {
   wall_ms at_ms = 0;
   std::uint16_t attempt = 0;
-  std::uint32_t member = 0;  ///< hash of the member's name
-  std::string member_name;   ///< empty after a restart, which only keeps the hash
-  std::string answer;        ///< "committed", "rolled_back", "unknown", "in_progress", or empty
+  std::uint32_t member = 0; ///< hash of the member's name
+  std::string member_name;  ///< empty after a restart, which only keeps the hash
+  std::string answer;       ///< "committed", "rolled_back", "unknown", "in_progress", or empty
 };
 template <class Inspector>
 auto inspect(Inspector& f, ask_made& x) {
@@ -292,9 +298,10 @@ struct transaction_life {
 };
 template <class Inspector>
 auto inspect(Inspector& f, transaction_life& x) {
-  return f(x.id, x.state, x.group, x.messages, x.producer, x.stored_ms, x.age_ms, x.next_check_in_ms,
-           x.timeout_ms, x.check_interval_ms, x.attempts, x.attempts_max, x.waiting_for_producer,
-           x.asks, x.decided_by, x.decided_ms, x.reopened_as, x.reopened_from, x.note);
+  return f(x.id, x.state, x.group, x.messages, x.producer, x.stored_ms, x.age_ms,
+           x.next_check_in_ms, x.timeout_ms, x.check_interval_ms, x.attempts, x.attempts_max,
+           x.waiting_for_producer, x.asks, x.decided_by, x.decided_ms, x.reopened_as,
+           x.reopened_from, x.note);
 }
 
 /// connection -> half_store (asks op_store for what it does not hold). Answer: `transaction_found`.
@@ -317,14 +324,14 @@ auto inspect(Inspector& f, transaction_found& x) {
   return f(x.id, x.code, x.life);
 }
 
-/// connection -> half_store: pending ones (parked and quarantined included), or -> op_store: decided ones, newest first.
-/// `after` is the last id of the page before; 0 starts.
+/// connection -> half_store: pending ones (parked and quarantined included), or -> op_store:
+/// decided ones, newest first. `after` is the last id of the page before; 0 starts.
 struct list_transactions {
   correlation id;
   bool any_state = true;
   transaction_state state = transaction_state::pending; ///< the one wanted, unless `any_state`
-  group_id group; ///< 0 = any
-  topic_id topic; ///< 0 = any
+  group_id group;                                       ///< 0 = any
+  topic_id topic;                                       ///< 0 = any
   position after;
   std::uint32_t max = 100;
 };
@@ -344,7 +351,8 @@ auto inspect(Inspector& f, transactions_listed& x) {
   return f(x.id, x.page, x.more, x.code);
 }
 
-/// connection -> half_store: open a given-up transaction again. Answer: `transaction_reopened` once durable.
+/// connection -> half_store: open a given-up transaction again. Answer: `transaction_reopened` once
+/// durable.
 struct reopen_transaction {
   correlation id;
   transaction_id transaction;
@@ -378,7 +386,8 @@ auto inspect(Inspector& f, topic_info& x) {
   return f(x.id, x.name, x.queues, x.read_only, x.options);
 }
 
-/// connection -> topic_registry. `create`: make it with the defaults if it is missing and the policy allows.
+/// connection -> topic_registry. `create`: make it with the defaults if it is missing and the
+/// policy allows.
 struct resolve_topic {
   correlation id;
   std::string name;
@@ -440,7 +449,8 @@ auto inspect(Inspector& f, topics_listed& x) {
   return f(x.id, x.page, x.more);
 }
 
-/// connection -> topic_registry: the id of a group, made durable at its first use. `create` = false only looks it up.
+/// connection -> topic_registry: the id of a group, made durable at its first use. `create` = false
+/// only looks it up.
 struct resolve_group {
   correlation id;
   std::string name;
@@ -531,7 +541,8 @@ auto inspect(Inspector& f, entries_visible& x) {
   return f(x.queue, x.to, x.entries);
 }
 
-/// consumer_group, connection (views, browsing) -> queue. Answer: `entries_fetched`, empty at the end of the queue.
+/// consumer_group, connection (views, browsing) -> queue. Answer: `entries_fetched`, empty at the
+/// end of the queue.
 struct fetch_entries {
   correlation id;
   queue_key queue;
@@ -577,7 +588,8 @@ auto inspect(Inspector& f, queue_grew& x) {
 
 enum class start_from : std::uint8_t { earliest = 0, latest = 1 };
 
-/// connection -> consumer_group: messages for one member. Parked up to `wait_ms` while there is none. Answer: `deliver`.
+/// connection -> consumer_group: messages for one member. Parked up to `wait_ms` while there is
+/// none. Answer: `deliver`.
 struct fetch_messages {
   correlation id;
   topic_id topic;
@@ -592,7 +604,8 @@ auto inspect(Inspector& f, fetch_messages& x) {
   return f(x.id, x.topic, x.queues, x.max, x.bytes_max, x.wait_ms, x.start);
 }
 
-/// One message handed to one member until its lease ends. `lease` must come back with the acknowledgement.
+/// One message handed to one member until its lease ends. `lease` must come back with the
+/// acknowledgement.
 struct delivery {
   queue_key queue;
   visible_entry entry;
@@ -614,8 +627,8 @@ auto inspect(Inspector& f, deliver& x) {
   return f(x.id, x.code, x.deliveries);
 }
 
-/// `done` = false hands the message back: it may be delivered again at once. `quarantined`: its body can't be read; it counts as
-/// done and is listed.
+/// `done` = false hands the message back: it may be delivered again at once. `quarantined`: its
+/// body can't be read; it counts as done and is listed.
 struct acknowledgement {
   queue_key queue;
   queue_offset offset;
@@ -638,7 +651,8 @@ auto inspect(Inspector& f, acknowledge& x) {
   return f(x.id, x.items);
 }
 
-/// `late`: items whose lease had ended; they count as done unless another member holds the message by now.
+/// `late`: items whose lease had ended; they count as done unless another member holds the message
+/// by now.
 struct acknowledged {
   correlation id;
   ec code = ec::ok;
@@ -652,7 +666,8 @@ auto inspect(Inspector& f, acknowledged& x) {
 
 // -- being looked at ---------------------------------------------------------
 
-/// A gauge or counter computed from state at the moment of asking. `labels` in Prometheus form without braces.
+/// A gauge or counter computed from state at the moment of asking. `labels` in Prometheus form
+/// without braces.
 struct sample {
   std::string name;
   std::string labels;

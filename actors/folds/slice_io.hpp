@@ -1,7 +1,8 @@
 #pragma once
 
-/// The bytes of checkpoint slices: fixed-width little-endian integers and counted text, one behind the other. Slices are checked by
-/// the checkpoint file's CRC, so a reader that runs out of bytes has met a fault of this program or another version.
+/// The bytes of checkpoint slices: fixed-width little-endian integers and counted text, one behind
+/// the other. Slices are checked by the checkpoint file's CRC, so a reader that runs out of bytes
+/// has met a fault of this program or another version.
 
 #include <bit>
 #include <concepts>
@@ -26,8 +27,7 @@ struct fold_slice {
 class slice_writer {
 public:
   template <class T>
-    requires(std::unsigned_integral<T> || std::is_enum_v<T>)
-  slice_writer& put(T value) {
+  requires(std::unsigned_integral<T> || std::is_enum_v<T>) slice_writer& put(T value) {
     char raw[sizeof(T)];
     std::memcpy(raw, &value, sizeof(T));
     bytes_.append(raw, sizeof(T));
@@ -35,10 +35,8 @@ public:
   }
   /// A strong id.
   template <class Id>
-    requires requires { typename Id::rep; }
-  slice_writer& put(Id id) {
-    return put(id.value);
-  }
+  requires requires { typename Id::rep; }
+  slice_writer& put(Id id) { return put(id.value); }
   slice_writer& text(std::string_view value) {
     put(static_cast<std::uint32_t>(value.size()));
     bytes_.append(value);
@@ -53,15 +51,14 @@ private:
   std::string bytes_;
 };
 
-/// Takes values off bytes in the order in which they were put. Total: past the end everything reads as zero or empty, and `ok` is
-/// false from then on.
+/// Takes values off bytes in the order in which they were put. Total: past the end everything reads
+/// as zero or empty, and `ok` is false from then on.
 class slice_reader {
 public:
   explicit slice_reader(std::string_view bytes) : rest_{bytes} {}
 
   template <class T>
-    requires(std::unsigned_integral<T> || std::is_enum_v<T>)
-  T get() {
+  requires(std::unsigned_integral<T> || std::is_enum_v<T>) T get() {
     T value{};
     if (need(sizeof(T))) {
       std::memcpy(&value, rest_.data(), sizeof(T));
@@ -71,10 +68,8 @@ public:
   }
   /// A strong id.
   template <class Id>
-    requires requires { typename Id::rep; }
-  Id get() {
-    return Id{get<typename Id::rep>()};
-  }
+  requires requires { typename Id::rep; }
+  Id get() { return Id{get<typename Id::rep>()}; }
   std::string_view text() {
     const auto size = get<std::uint32_t>();
     if (!need(size))

@@ -11,9 +11,9 @@
 
 namespace handfast::client::test {
 
+using native::frame_kind;
 using native::test::fake_node;
 using native::test::misbehaviour;
-using native::frame_kind;
 using namespace std::chrono_literals;
 
 /// Quick to notice trouble, patient enough for a busy machine.
