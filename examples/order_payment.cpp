@@ -46,8 +46,9 @@ private:
 };
 
 int main(int argc, char** argv) {
+  const char* server = argc > 1 ? argv[1] : "127.0.0.1:7310";
   shop_database db;
-  client node{{.servers = {argc > 1 ? argv[1] : "127.0.0.1:7310"}}};
+  client node{{.servers = {server}}};
   transaction_producer shop{node, {.group = "shop"}, std::make_shared<payments>(db)};
 
   auto result = shop.send_in_transaction(message{"orders", "order 1"});

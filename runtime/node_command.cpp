@@ -130,7 +130,7 @@ cli::exit_code run_node(const config::settings& settings, cli::console& io) {
                                 pthread_kill(main, awaited_signals::stopped);
                               }});
   if (!started) {
-    io.err << "handfast: the node cannot start: " << to_string(started.error()) << "\n";
+    cli::complain(io, "the node cannot start", started.error());
     return started.error().code == ec::config_invalid ? cli::exit_usage : cli::exit_refused;
   }
   auto& running = **started;
@@ -156,11 +156,11 @@ cli::exit_code run_node(const config::settings& settings, cli::console& io) {
 void add_node_command(cli::menu& to) {
   const auto flags = std::make_shared<cli::config_flags>();
   auto& command =
-      to.add({"node", "Runs a node in the foreground", "handfast node --data ./handfast-data"},
+      to.add({"node", "Run a node in the foreground", "handfast node --data ./handfast-data"},
              [flags](cli::context& in) {
                const auto loaded = flags->load();
                if (!loaded) {
-                 in.io.err << "handfast: " << to_string(loaded.error()) << "\n";
+                 cli::complain_about(in.io, loaded.error());
                  return cli::exit_usage;
                }
                return run_node(loaded->values, in.io);

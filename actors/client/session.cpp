@@ -226,6 +226,8 @@ void session::tick() {
   for (auto id : ids)
     if (auto at = requests_.find(id); at != requests_.end())
       check_time(id, at->second, now);
+  if (!welcomed_ && failed_in_a_row_ >= options_.servers.size())
+    fail_members({ec::unreachable, last_problem_.detail}, now - options_.connect_patience);
   pump();
   arm_tick();
 }
@@ -239,7 +241,9 @@ void session::shut_down() {
     encode(link_.writer(), native::goodbye{});
   }
   drain_inbox();
-  fail_all({ec::stopping, "the client was closed"});
+  const error closed{ec::stopping, "the client was closed"};
+  fail_all(closed);
+  fail_members(closed, clock::now());
   link_.finish();
   welcomed_ = false;
   groups_.clear();

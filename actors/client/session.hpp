@@ -84,7 +84,11 @@ private:
     std::shared_ptr<group_member> member;
     std::set<transaction_id> running;
     std::vector<std::uint64_t> waiting;
-    std::vector<std::function<void(error)>> when_joined;
+    struct waiter {
+      clock::time_point since;
+      std::function<void(error)> done;
+    };
+    std::vector<waiter> when_joined;
   };
 
   // link_events
@@ -129,6 +133,7 @@ private:
   void join_later(const std::string& name);
   void group_known(const std::string& name, const reply& answer);
   void announce_running(group_entry& entry);
+  void fail_members(const error& why, clock::time_point waiting_since);
 
   // frames from the node (session_frames.cpp)
   void on_frame(const native::frame& f);

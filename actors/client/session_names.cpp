@@ -106,7 +106,7 @@ void session::when_member(std::string group, std::function<void(error)> done) {
     auto& entry = groups_[group];
     if (entry.joined)
       return done({});
-    entry.when_joined.push_back(done);
+    entry.when_joined.push_back({clock::now(), done});
     if (welcomed_ && !entry.joining)
       join_group(group, entry);
   });
@@ -155,8 +155,23 @@ void session::group_known(const std::string& name, const reply& answer) {
     if (entry.member && is_retriable(why.code))
       join_later(name);
   }
-  for (auto& done : std::exchange(entry.when_joined, {}))
-    done(why);
+  for (auto& waiter : std::exchange(entry.when_joined, {}))
+    waiter.done(why);
+}
+
+/// Those who have waited for their membership since then, or longer.
+void session::fail_members(const error& why, clock::time_point waiting_since) {
+  for (auto& [name, entry] : groups_) {
+    std::vector<group_entry::waiter> over;
+    std::erase_if(entry.when_joined, [&](group_entry::waiter& waiter) {
+      auto is_over = waiter.since <= waiting_since;
+      if (is_over)
+        over.push_back(std::move(waiter));
+      return is_over;
+    });
+    for (auto& waiter : over)
+      waiter.done(why);
+  }
 }
 
 /// A member that nobody's request waits for must get back into its group, too.

@@ -160,6 +160,8 @@ void declare(CLI::App& app, menu::outcome& parsed, console& io, const std::vecto
   formatter->column_width(30);
   formatter->label("SUBCOMMAND", "COMMAND");
   formatter->label("REQUIRED", "");
+  formatter->label("TEXT", "");
+  formatter->label("Positionals", "Arguments");
   app.formatter(formatter);
   app.set_help_flag("-h,--help", "Show this help");
   app.set_version_flag("--version",

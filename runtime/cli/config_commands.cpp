@@ -13,17 +13,6 @@ struct given {
   bool json = false;
 };
 
-/// Every problem on a line of its own.
-exit_code complain_about(console& io, const error& problems) {
-  std::string_view rest{problems.detail};
-  while (!rest.empty()) {
-    auto line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    complain(io, line, rest.empty() ? "`handfast config docs` explains every key" : "");
-  }
-  return exit_refused;
-}
-
 exit_code show(context& with, const given& what) {
   auto loaded = what.flags.load();
   if (!loaded)

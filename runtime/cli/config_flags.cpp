@@ -1,5 +1,8 @@
 #include "runtime/cli/config_flags.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 namespace handfast::cli {
 
 void config_flags::add_to(CLI::App& app) {
@@ -25,6 +28,16 @@ result<config::configuration> config_flags::load() const {
   if (!listen.empty())
     loader.set("listen.native", listen, "--listen");
   return loader.finish();
+}
+
+exit_code complain_about(console& io, const error& problems) {
+  std::string_view rest{problems.detail};
+  while (!rest.empty()) {
+    auto line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    complain(io, line, rest.empty() ? "`handfast config docs` explains every key" : "");
+  }
+  return exit_refused;
 }
 
 } // namespace handfast::cli

@@ -3,6 +3,7 @@
 /// The flags by which a configuration is given, the same for `node` and `config`.
 
 #include "config/loader.hpp"
+#include "runtime/cli/console.hpp"
 
 #include <CLI/App.hpp>
 
@@ -23,5 +24,8 @@ struct config_flags {
   /// Everything together, or ec::config_invalid with every problem, one a line.
   [[nodiscard]] result<config::configuration> load() const;
 };
+
+/// Says every problem that `load` found, one a line. Returns `refused`.
+exit_code complain_about(console& io, const error& problems);
 
 } // namespace handfast::cli

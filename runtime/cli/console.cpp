@@ -1,6 +1,7 @@
 #include "runtime/cli/console.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <iostream>
 #include <unistd.h>
@@ -21,6 +22,24 @@ std::string with_full_stop(std::string_view text) {
   if (!sentence.empty() && std::string_view{".?!"}.find(sentence.back()) == std::string_view::npos)
     sentence += '.';
   return sentence;
+}
+
+std::string words_of(ec code) {
+  std::string words{name_of(code)};
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+bool is_conflict(ec code) {
+  return code == ec::conflict_committed || code == ec::conflict_rolled_back ||
+         code == ec::conflict_given_up;
+}
+
+/// A detail that only repeats the input says nothing.
+bool is_echo(std::string_view detail, std::string_view subject) {
+  if (detail.size() >= 2 && detail.front() == '\'' && detail.back() == '\'')
+    detail = detail.substr(1, detail.size() - 2);
+  return subject.find(detail) != std::string_view::npos;
 }
 
 } // namespace
@@ -51,18 +70,17 @@ exit_code complain(console& io, std::string_view subject, const error& why) {
 }
 
 std::string sentence_of(std::string_view subject, const error& why) {
-  std::string reason{name_of(why.code)};
-  std::replace(reason.begin(), reason.end(), '_', ' ');
-  auto detail = with_full_stop(why.detail);
-  std::string text;
-  if (!subject.empty())
-    text = std::string{subject} + ": ";
-  // The detail of a refusal says it all; only a bare one needs the code's name.
-  text += detail.empty() ? reason + "." : detail;
-  auto advice = advice_of(why.code);
-  if (detail.find(advice) == std::string::npos)
-    text += " " + std::string{advice};
-  return text;
+  std::string advice{advice_of(why.code)};
+  auto start = subject.empty() ? std::string{} : std::string{subject} + ": ";
+  if (is_conflict(why.code)) { // the advice is the reason
+    advice[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(advice[0])));
+    return start + advice;
+  }
+  if (why.code == ec::bad_name && !why.detail.empty())
+    return with_full_stop(why.detail) + " " + advice;
+  auto reason = is_echo(why.detail, subject) ? words_of(why.code) : why.detail;
+  auto text = start + with_full_stop(reason);
+  return reason.find(advice) == std::string::npos ? text + " " + advice : text;
 }
 
 exit_code exit_code_of(ec code) {

@@ -87,8 +87,8 @@ void print(std::ostream& to, const dump_given& what, const log_record& record,
     to << line_of(value) << '\n';
     return;
   }
-  to << record.at.value << "  " << time_text(record.time_ms) << "  " << name_of(record.type) << "  "
-     << bytes_text(record.length) << "  " << (damage.empty() ? "" : "DAMAGED  ")
+  to << record.at.value << "  " << time_text(record.time_ms) << "  " << type_text(record.type)
+     << "  " << bytes_text(record.length) << "  " << (damage.empty() ? "" : "DAMAGED  ")
      << summary_of(record) << '\n';
 }
 
@@ -128,7 +128,7 @@ exit_code dump_records(context& with, const dump_given& what, const storage::seg
         record.content = pad_record{};
       }
     }
-    if (!what.type.empty() && name_of(record.type) != what.type)
+    if (!what.type.empty() && type_text(record.type) != what.type)
       continue;
     print(with.io.out, what, record, damage);
     ++printed;
@@ -155,7 +155,7 @@ std::vector<std::string> type_names() {
        {record_type::message, record_type::half, record_type::decide, record_type::checked,
         record_type::release, record_type::reopen, record_type::move, record_type::progress,
         record_type::meta, record_type::epoch, record_type::mark})
-    names.emplace_back(name_of(type));
+    names.push_back(type_text(type));
   return names;
 }
 

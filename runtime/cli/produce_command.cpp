@@ -2,6 +2,7 @@
 #include "runtime/cli/body.hpp"
 #include "runtime/cli/command_table.hpp"
 #include "runtime/cli/json.hpp"
+#include "runtime/cli/text.hpp"
 
 #include <ostream>
 
@@ -21,7 +22,7 @@ exit_code produce(context& with, const given& what) {
   auto bytes = message->body.size();
   auto stored = client::producer{with.node()}.send(std::move(*message));
   if (!stored)
-    return with.refuse("message of " + std::to_string(bytes) + " bytes for topic " +
+    return with.refuse("message of " + counted(bytes, "byte") + " for topic " +
                            printable(what.message.topic),
                        stored.why());
   if (what.json)

@@ -3,6 +3,9 @@
 #include "runtime/cli/json.hpp"
 #include "runtime/cli/text.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 namespace handfast::cli {
 
 namespace {
@@ -107,6 +110,13 @@ void add_message(json& to, const message_record& m, bool with_bodies) {
 
 } // namespace
 
+std::string type_text(record_type type) {
+  std::string text{name_of(type)};
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
 std::string summary_of(const log_record& record) {
   auto text = std::visit([](const auto& content) { return describe(content); }, record.content);
   while (text.ends_with(' ') || text.ends_with(';'))
@@ -116,7 +126,7 @@ std::string summary_of(const log_record& record) {
 
 json json_of(const log_record& record, bool with_bodies) {
   json value{{"position", record.at.value},
-             {"type", name_of(record.type)},
+             {"type", type_text(record.type)},
              {"bytes", record.length},
              {"epoch", record.epoch},
              {"time_ms", record.time_ms}};

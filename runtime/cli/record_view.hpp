@@ -10,6 +10,8 @@
 
 namespace handfast::cli {
 
+/// `half`: the type as `--type` and JSON name it.
+std::string type_text(record_type type);
 /// What the record says, on one line, without its position, type and time.
 std::string summary_of(const log_record& record);
 /// The record as an object: `position`, `type`, `bytes`, `epoch`, `time_ms`, and its content.

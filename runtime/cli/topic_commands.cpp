@@ -75,12 +75,11 @@ exit_code list(context& with, const given& wanted) {
       all.push_back(json_of(topic));
     with.io.out << page_of(all) << '\n';
   } else {
-    table rows{{{"TOPIC"}, {"QUEUES", true}, {"MESSAGES", true}, {"KIND"}}};
+    table rows{{{"TOPIC"}, {"QUEUES", true}, {"KIND"}}};
     for (const auto& topic : topics.value())
       rows.add({topic.info.name,
                 count_text(topic.info.queues),
-                topic.queues.empty() ? "-" : count_text(messages_in(topic)),
-                {topic.info.read_only ? "read-only" : "", look::faint}});
+                {topic.info.read_only ? "kept by the node" : "", look::faint}});
     rows.print(with.io.out, with.io.colours);
   }
   return flush(with.io) ? exit_done : exit_refused;

@@ -35,15 +35,14 @@ exit_code send(context& with, const send_given& what) {
   auto message = message_of(with.io, what.message);
   if (!message)
     return exit_refused;
-  auto bytes = std::to_string(message->body.size());
+  auto bytes = counted(message->body.size(), "byte");
   client::transaction_producer producer{with.node(), {.group = what.group}};
   client::transaction opened;
   if (what.join.empty()) {
     // The local transaction, if there is one, runs elsewhere: others of the group may be asked.
     auto begun = producer.begin(std::move(*message), false);
     if (!begun)
-      return with.refuse("half message of " + bytes + " bytes for topic " +
-                             printable(what.message.topic),
+      return with.refuse("half message of " + bytes + " for topic " + printable(what.message.topic),
                          begun.why());
     opened = begun.value();
   } else {

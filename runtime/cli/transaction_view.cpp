@@ -41,6 +41,29 @@ std::string topics_of(const native::transaction_info& transaction) {
   return seen.size() == 1 ? seen[0] : seen[0] + " +" + std::to_string(seen.size() - 1);
 }
 
+/// `2 to orders, 1 to stock`.
+std::string messages_text(const native::transaction_info& transaction) {
+  std::map<std::string, std::uint64_t> by_topic;
+  for (const auto& topic : transaction.topics)
+    ++by_topic[topic];
+  std::string text;
+  for (const auto& [topic, count] : by_topic)
+    text += (text.empty() ? "" : ", ") + count_text(count) + " to " + topic;
+  return text.empty() ? "-" : text;
+}
+
+/// How long it has waited, or waited until it was decided.
+std::uint64_t open_ms(const transaction_life& life) {
+  if (!is_decided(life.state))
+    return life.age_ms;
+  return life.decided_ms > life.stored_ms ? life.decided_ms - life.stored_ms : 0;
+}
+
+std::string asked_text(const transaction_life& life) {
+  auto asked = std::to_string(life.attempts);
+  return is_decided(life.state) ? asked : asked + "/" + std::to_string(life.attempts_max);
+}
+
 void add_asks(std::vector<life_event>& events, const transaction_life& life) {
   auto known = life.asks.empty() ? std::uint32_t{0} : std::uint32_t{life.asks.front().attempt} - 1u;
   auto forgotten = life.asks.empty() ? life.attempts : std::min(known, life.attempts);
@@ -151,11 +174,7 @@ void print_life(std::ostream& to, const native::transaction_info& transaction, b
   facts.add("transaction", {to_string(life.id), look::strong});
   facts.add("state", {state_text(life.state), look_of(life.state)});
   facts.add("group", transaction.group);
-  std::map<std::string, std::uint64_t> by_topic;
-  for (const auto& topic : transaction.topics)
-    ++by_topic[topic];
-  for (const auto& [topic, count] : by_topic)
-    facts.add("messages", counted(count, "message") + " to " + topic);
+  facts.add("messages", messages_text(transaction));
   if (!is_decided(life.state)) {
     facts.add("age", span_text(life.age_ms));
     facts.add("checks", "asked " + std::to_string(life.attempts) + " of " +
@@ -182,7 +201,7 @@ void print_lives(std::ostream& to, const std::vector<native::transaction_info>& 
               {"GROUP"},
               {"TOPIC"},
               {"MESSAGES", true},
-              {"AGE", true},
+              {"OPEN", true},
               {"ASKED", true},
               {"NEXT"}}};
   for (const auto& transaction : transactions) {
@@ -198,8 +217,8 @@ void print_lives(std::ostream& to, const std::vector<native::transaction_info>& 
               transaction.group,
               topics_of(transaction),
               std::to_string(life.messages.size()),
-              span_text(life.age_ms),
-              std::to_string(life.attempts) + "/" + std::to_string(life.attempts_max),
+              span_text(open_ms(life)),
+              asked_text(life),
               {next, look::faint}});
   }
   rows.print(to, colours);

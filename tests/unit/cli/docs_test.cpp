@@ -10,6 +10,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
+std::string content_of(const std::string& path) {
+  std::ifstream file{path};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
 TEST(Docs, ListEveryCommandWithItsOptions) {
   auto page = run_cli({"docs", "cli"}).out;
   EXPECT_THAT(page, HasSubstr("### `handfast tx send TOPIC BODY --group GROUP`\n"));
@@ -20,13 +25,24 @@ TEST(Docs, ListEveryCommandWithItsOptions) {
 
 /// The file also describes `node`, which the whole program adds; here all the others are compared.
 TEST(Docs, AreCheckedInAsTheProgramPrintsThem) {
-  std::ifstream file{HANDFAST_SOURCE_DIR "/docs/cli.md"};
-  std::string checked_in{std::istreambuf_iterator<char>{file}, {}};
+  auto checked_in = content_of(HANDFAST_SOURCE_DIR "/docs/cli.md");
   auto node = checked_in.find("## node\n");
   if (node != std::string::npos)
     checked_in.erase(node, checked_in.find("\n## ", node) + 1 - node);
   EXPECT_EQ(run_cli({"docs", "cli"}).out, checked_in)
       << "write it anew with: handfast docs cli > docs/cli.md";
+}
+
+TEST(Readme, ShowsCodeOfTheExampleThatIsBuilt) {
+  auto readme = content_of(HANDFAST_SOURCE_DIR "/README.md");
+  auto example = content_of(HANDFAST_SOURCE_DIR "/examples/order_payment.cpp");
+  constexpr std::string_view opening = "```cpp\n";
+  auto blocks = 0;
+  for (std::size_t at = 0; (at = readme.find(opening, at)) != std::string::npos; ++blocks) {
+    at += opening.size();
+    EXPECT_THAT(example, HasSubstr(readme.substr(at, readme.find("```", at) - at)));
+  }
+  EXPECT_GT(blocks, 0);
 }
 
 } // namespace

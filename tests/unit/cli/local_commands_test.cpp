@@ -1,5 +1,5 @@
 #include "runtime/cli/record_view.hpp"
-#include "runtime/cli/status_command.hpp"
+#include "runtime/cli/status_view.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -110,24 +110,59 @@ TEST(RecordView, KeepsBodiesOutUnlessAsked) {
   EXPECT_EQ(json_of(record, true)["body_bytes"], 4);
 }
 
-TEST(StatusView, ReadsUnitsFromTheKeys) {
-  auto status = nlohmann::ordered_json::parse(R"({
-    "node": "n1", "uptime_ms": 125000, "started_at_ms": 1700000000007, "ready": true,
-    "log": {"size_bytes": 1536, "records": 12345},
-    "actors": [{"actor": "half-store", "restarts": 0}, {"actor": "queue", "restarts": 2}]})");
+const auto a_status = nlohmann::ordered_json::parse(R"({
+    "actors": [
+      {"actor": "half-store", "quarantined": 0, "samples": [
+        {"name": "handfast_pending_transactions_all", "labels": "", "value": 3.0},
+        {"name": "rocketmq_half_messages", "labels": "topic=\"a\"", "value": 1.0}]},
+      {"actor": "commit-log", "quarantined": 2, "samples": [
+        {"name": "rocketmq_storage_size", "labels": "", "value": 1536.0}]},
+      {"actor": "consumer-group/1", "samples": [
+        {"name": "rocketmq_consumer_lag_messages", "labels": "queue=\"0\"", "value": 4.0},
+        {"name": "rocketmq_consumer_lag_messages", "labels": "queue=\"1\"", "value": 1000.0}]}],
+    "not_answering": 1,
+    "restarts": {"half_store": 2, "queue": 0}})");
+
+std::string summary_of_status(const nlohmann::ordered_json& status) {
   std::ostringstream out;
-  print_status(out, status, false);
-  EXPECT_EQ(out.str(), "node      n1\n"
-                       "uptime    2 min 5 s\n"
-                       "started   2023-11-14 22:13:20.007Z\n"
-                       "ready     yes\n"
-                       "\nlog\n"
-                       "size      1.5 KiB\n"
-                       "records   12,345\n"
-                       "\nactors\n"
-                       "ACTOR       RESTARTS\n"
-                       "half-store         0\n"
-                       "queue              2\n");
+  print_summary(out, status, false);
+  return out.str();
+}
+
+TEST(StatusView, SumsUpWhatTheActorsSay) {
+  EXPECT_EQ(summary_of_status(a_status), "transactions    3 pending\n"
+                                         "consumers       1,004 messages behind\n"
+                                         "log             1.5 KiB written\n"
+                                         "not answering   1 actor\n"
+                                         "restarts        2 of half store\n"
+                                         "quarantine      2: see `handfast quarantine list`\n");
+}
+
+TEST(StatusView, TakesAnyObject) {
+  for (const auto* text : {"{}", R"({"actors": 5, "restarts": []})",
+                           R"({"actors": [1, {"samples": [null, {"value": "x"}]}]})"})
+    EXPECT_THAT(summary_of_status(nlohmann::ordered_json::parse(text)),
+                HasSubstr("quarantine   empty\n"));
+}
+
+TEST(StatusView, ListsEverySampleWhenAsked) {
+  std::ostringstream out;
+  print_samples(out, a_status, false);
+  EXPECT_THAT(out.str(), HasSubstr("half-store        rocketmq_half_messages  "));
+  EXPECT_THAT(out.str(), HasSubstr("  topic=\"a\" "));
+}
+
+TEST(Complaint, NamesInputReasonAndRemedyOnce) {
+  EXPECT_EQ(sentence_of("topic 'x'", {ec::unknown_topic, "'x'"}),
+            "topic 'x': unknown topic. Create it with `handfast topic create NAME`, or set "
+            "`topic.auto_create = true`.");
+  EXPECT_EQ(sentence_of("topic 'x'", {ec::topic_exists, "it has 4 queues"}),
+            "topic 'x': it has 4 queues. Use the existing topic or another name.");
+  EXPECT_EQ(sentence_of("transaction 7", {ec::conflict_committed, {}}),
+            "transaction 7: it was committed before; that outcome stands.");
+  EXPECT_EQ(sentence_of("topic 'a/b'", {ec::bad_name, "topic name 'a/b' has '/' as character 2"}),
+            "topic name 'a/b' has '/' as character 2. Names have 1 to 127 characters out of "
+            "letters, digits, '_', '-', '%' and '|'.");
 }
 
 } // namespace

@@ -68,7 +68,7 @@ TEST(Usage, RefusesEmptyValues) {
 }
 
 TEST(Usage, RefusesGarbageForSeconds) {
-  for (const std::string text : {"soon", "-1", "5 s", "nan", "inf", "1e300", "5x"})
+  for (const std::string text : {"soon", "-1", "nan", "inf", "1e300", "5x"})
     expect_usage(run_cli({"consume", "orders", "--group", "g", "--wait=" + text}),
                  "takes seconds such as 5 or 0.5");
 }

@@ -362,6 +362,12 @@ TEST_F(ClientTransaction, BecomesAMemberAgainAfterAReconnect) {
   EXPECT_EQ(node.joins[0].session, node.joins[1].session);
 }
 
+TEST(ClientMember, IsToldWhenNoNodeCanBeReached) {
+  client nowhere{{.servers = {"127.0.0.1:1"}, .connect_patience = 0ms}};
+  transaction_producer lonely{nowhere, {.group = "billing"}};
+  EXPECT_EQ(lonely.wait_until_member().why().code, ec::unreachable);
+}
+
 TEST_F(ClientTransaction, DeclaresTheTopicsItHasListenersFor) {
   transaction_producer bare{connection, {.group = "shipping", .topics = {"parcels"}}};
   bare.set_listener("letters", listener);

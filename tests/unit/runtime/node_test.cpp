@@ -23,7 +23,7 @@ protected:
   Node() {
     fs::remove_all(folder_);
     settings_.store.dir = folder_;
-    settings_.store.segment_size = 4 * limits::mib;
+    settings_.store.segment_size = 16 * limits::mib;
     settings_.listen.native = {"127.0.0.1", 0};
     settings_.listen.http = {"127.0.0.1", 0};
     settings_.log.level = config::log_level::off;
@@ -45,8 +45,8 @@ protected:
   }
 
   void start() {
-    const auto started = try_start();
-    ASSERT_TRUE(started) << to_string(started.error());
+    if (const auto started = try_start(); !started)
+      throw std::runtime_error{to_string(started.error())};
   }
 
   stop_report wait_for_end() {
@@ -62,19 +62,26 @@ protected:
     return wait_for_end();
   }
 
-  /// Who the actors are now, as a connection is told.
-  std::shared_ptr<const shard_peers> peers() {
-    std::promise<std::shared_ptr<const shard_peers>> told;
-    auto listener = node_->system().spawn([&](caf::event_based_actor* self) -> caf::behavior {
+  using known_peers = std::shared_ptr<const shard_peers>;
+
+  /// Who the actors are now, as a connection is told; null if the connection was ended instead.
+  known_peers ask_peers() {
+    auto told = std::make_shared<std::promise<known_peers>>();
+    auto once = std::make_shared<std::once_flag>();
+    const auto tell = [told, once](known_peers what) {
+      std::call_once(*once, [&] { told->set_value(std::move(what)); });
+    };
+    auto listener = node_->system().spawn([tell](caf::event_based_actor* self) -> caf::behavior {
       self->set_default_handler(caf::drop);
-      return {[&, self](const peers_changed& x) {
-        told.set_value(x.peers);
+      return {[tell, self](const peers_changed& x) {
+        tell(x.peers);
         self->quit();
       }};
     });
+    listener->attach_functor([tell] { tell(nullptr); });
     caf::anon_send(node_->supervisor(),
                    adopt_connection{caf::actor_cast<connection_actor>(listener)});
-    return told.get_future().get();
+    return told->get_future().get();
   }
 
   std::string get(const char* path) {
@@ -137,11 +144,11 @@ TEST_F(Node, RunsWithBothDoorsOff) {
 
 TEST_F(Node, RecoversTheShardWhenItsLogActorEnds) {
   start();
-  const auto before = peers();
+  const auto before = ask_peers();
   caf::anon_send_exit(before->commit_log.actor, caf::exit_reason::kill);
-  auto after = peers();
-  while (after->commit_log.life == before->commit_log.life)
-    after = peers();
+  auto after = ask_peers();
+  while (!after || after->commit_log.life == before->commit_log.life)
+    after = ask_peers();
   EXPECT_GT(after->half_store.life, before->half_store.life);
   EXPECT_EQ(get("/readyz"), "ready\n");
 }
