@@ -104,7 +104,7 @@ TEST_F(ShardRecovery, SetsARecordAsideThatNoFoldCanTakeAndGoesOn) {
   }
   const auto shard = recover();
   ASSERT_EQ(shard->tail.quarantined.size(), 1u);
-  EXPECT_EQ(shard->tail.quarantined[0].what, "meta");
+  EXPECT_EQ(shard->tail.quarantined[0].what, name_of(record_type::meta));
   EXPECT_TRUE(shard->topics.find("payments"));
 }
 
