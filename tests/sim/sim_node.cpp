@@ -13,8 +13,6 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
-#include <iterator>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -312,17 +310,7 @@ std::string sim_node::kill_some_actor() {
   });
   if (members.empty())
     return {};
-  // Each role has the same chance, however many queues and connections there are.
-  std::set<std::string> roles;
-  for (const auto& one : members)
-    roles.insert(one.role);
-  const auto role =
-      *std::next(roles.begin(), static_cast<std::ptrdiff_t>(time_.random.below(roles.size())));
-  std::vector<const life::member*> of_role;
-  for (const auto& one : members)
-    if (one.role == role)
-      of_role.push_back(&one);
-  const auto& chosen = *time_.random.pick(of_role);
+  const auto& chosen = time_.random.pick(members);
   const auto actor = caf::actor_cast<caf::strong_actor_ptr>(chosen.actor);
   caf::anon_send_exit(actor, caf::exit_reason::kill);
   return chosen.role;

@@ -54,13 +54,11 @@ void sim_operator::wander() {
   if (auditing_ || winding_up_)
     return;
   auto& random = time_.random;
-  if (random.chance(300))
-    list_given_up();
-  else if (seen_.empty() || random.chance(300))
+  if (seen_.empty() || random.chance(300))
     list({});
   else if (auto id = random.pick(seen_); random.chance(100))
     decide(id);
-  else if (random.chance(500))
+  else if (random.chance(200))
     reopen(id);
   else
     query(id);
@@ -81,14 +79,6 @@ void sim_operator::list(position after) {
   frame.state = transaction_state::pending;
   frame.items_max = 50;
   frame.id = ask({.what = question::kind::list, .id = {}});
-  send(frame);
-}
-
-void sim_operator::list_given_up() {
-  native::list_transactions frame;
-  frame.state = transaction_state::given_up;
-  frame.items_max = 10;
-  frame.id = ask({.what = question::kind::given_up, .id = {}});
   send(frame);
 }
 
@@ -227,13 +217,10 @@ void sim_operator::on_transactions(const native::transactions& x, const question
     return;
   }
   for (const auto& item : x.items) {
-    if (q.what == question::kind::list)
-      listing_.insert(item.life.id);
+    listing_.insert(item.life.id);
     if (std::find(seen_.begin(), seen_.end(), item.life.id) == seen_.end())
       seen_.push_back(item.life.id);
   }
-  if (q.what == question::kind::given_up)
-    return;
   if (x.more && !x.items.empty()) {
     list(x.items.back().life.id.opened_at);
     return;
@@ -341,7 +328,6 @@ void sim_operator::again(question q) {
     break;
   }
   case question::kind::decision:
-  case question::kind::given_up:
   case question::kind::reopen:
     break;
   }

@@ -61,7 +61,6 @@ private:
   correlation ask(question q);
   void wander();
   void list(position after);
-  void list_given_up();
   void query(transaction_id id);
   void decide(transaction_id id);
   void reopen(transaction_id id);

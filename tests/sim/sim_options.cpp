@@ -50,7 +50,7 @@ sim_plan plan_of(std::uint64_t seed) {
   sim_random random{seed ^ 0x706c616eULL};
   sim_plan p;
   p.power_cut = sometimes(random, 700, static_cast<std::uint32_t>(random.between(1, 5)));
-  p.kill = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 20)));
+  p.kill = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 4)));
   p.cut_connection = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 4)));
   p.disk_step = static_cast<std::uint32_t>(random.between(20, 400));
   p.time_slip = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 60)));

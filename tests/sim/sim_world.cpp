@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <exception>
 #include <random>
-#include <set>
-#include <tuple>
 #include <utility>
 
 namespace handfast::sim {
@@ -24,11 +22,6 @@ sim_counts& sim_counts::operator+=(const sim_counts& other) {
   deliveries += other.deliveries;
   entries += other.entries;
   events += other.events;
-  checks += other.checks;
-  conflicts += other.conflicts;
-  given_up += other.given_up;
-  reopened += other.reopened;
-  repeated += other.repeated;
   return *this;
 }
 
@@ -189,31 +182,14 @@ sim_verdict sim_world::run() {
   auto found = proof::check(time_.journal, judge());
   violations_.insert(violations_.end(), found.begin(), found.end());
 
-  count_events();
-  return {options_.seed, time_.journal.hash(), counts_, std::move(violations_),
-          std::move(time_.journal)};
-}
-
-void sim_world::count_events() {
   for (const auto& p : producers_)
     counts_.transactions += p->opened();
   for (const auto& c : consumers_)
     counts_.deliveries += c->taken();
   counts_.entries = operator_->entries_listed();
   counts_.events = time_.journal.size();
-  std::set<std::tuple<std::string, std::string, std::uint32_t, std::uint64_t>> seen;
-  std::set<transaction_id> given_up;
-  for (const auto& e : time_.journal.events()) {
-    counts_.checks += e.kind == event_kind::check_asked ? 1 : 0;
-    counts_.reopened += e.kind == event_kind::reopened && e.code == ec::ok ? 1 : 0;
-    counts_.conflicts +=
-        e.code >= ec::conflict_committed && e.code <= ec::conflict_given_up ? 1 : 0;
-    if (e.recorded == outcome::given_up)
-      given_up.insert(e.tx);
-    if (e.kind == event_kind::delivered)
-      counts_.repeated += seen.emplace(e.group, e.topic, e.queue, e.offset).second ? 0 : 1;
-  }
-  counts_.given_up = given_up.size();
+  return {options_.seed, time_.journal.hash(), counts_, std::move(violations_),
+          std::move(time_.journal)};
 }
 
 bool sim_world::settle(milliseconds limit, const std::function<bool()>& done) {

@@ -23,11 +23,6 @@ struct sim_counts {
   std::uint64_t deliveries = 0;
   std::uint64_t entries = 0;
   std::uint64_t events = 0;
-  std::uint64_t checks = 0;
-  std::uint64_t conflicts = 0; ///< decisions refused since the opposite was recorded
-  std::uint64_t given_up = 0;
-  std::uint64_t reopened = 0;
-  std::uint64_t repeated = 0; ///< deliveries of what a group had got before
 
   sim_counts& operator+=(const sim_counts& other);
 };
@@ -62,7 +57,6 @@ private:
   void come_to_rest();
   /// Steps until `done` or until `limit` of virtual time has passed. Returns whether it was done.
   bool settle(std::chrono::milliseconds limit, const std::function<bool()>& done);
-  void count_events();
   void complain(std::string what);
   [[nodiscard]] std::string who_waits() const;
   [[nodiscard]] proof::checker_options judge() const;
