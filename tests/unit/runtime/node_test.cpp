@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <future>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 namespace handfast::runtime {
 namespace {
@@ -89,7 +90,8 @@ protected:
     return answer ? answer->body : "no answer";
   }
 
-  fs::path folder_{fs::path{::testing::TempDir()} / "handfast-node-test"};
+  fs::path folder_{fs::path{::testing::TempDir()} /
+                   ("handfast-node-test-" + std::to_string(::getpid()))};
   config::settings settings_;
   user_actors users_;
   std::promise<void> stopped_;
