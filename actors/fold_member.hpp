@@ -23,7 +23,7 @@
 /// `ec::recovering`. A checkpoint or log that cannot be read ends the actor (its supervisor tries
 /// again, then stops the shard).
 
-#include "actors/roles.hpp"
+#include "actors/type_ids.hpp"
 #include "messages/assert.hpp"
 
 #include <algorithm>
