@@ -170,15 +170,16 @@ entries_fetched log_reader_state::index(const read_index& x) const {
   return answer;
 }
 
-/// Runs are in the order of decisions, so an outcome is in none that ends at or before the
-/// transaction's start.
+/// Runs are in the order of decisions. A run also holds what was decided while its checkpoint was
+/// being made, so transactions that were opened behind its own end; all of them were opened before
+/// the next checkpoint began, which is where the next run ends.
 result<std::optional<storage::stored_outcome>>
 log_reader_state::outcome_of(position transaction) const {
   std::optional<storage::stored_outcome> newest;
-  for (const auto& run : runs_.runs) {
-    if (run->info().to <= transaction)
+  for (std::size_t i = 0; i < runs_.runs.size(); ++i) {
+    if (i + 1 < runs_.runs.size() && runs_.runs[i + 1]->info().to <= transaction)
       continue;
-    auto found = run->find_outcome(transaction);
+    auto found = runs_.runs[i]->find_outcome(transaction);
     if (!found)
       return tl::unexpected{found.error()};
     if (*found)
