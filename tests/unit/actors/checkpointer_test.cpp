@@ -112,6 +112,29 @@ TEST_F(Checkpointer, KeepsOutcomesFindable) {
   EXPECT_EQ(found.outcomes[2].messages, 2);
 }
 
+TEST_F(Checkpointer, KeepsOutcomesFindableThatWereDecidedWhileItWasMade) {
+  append_some(1);
+  const auto opened_behind = durable_end();
+  outcomes = {{opened_behind,
+               outcome::rolled_back,
+               origin::producer,
+               group_id{7},
+               1,
+               opened_behind + 200,
+               123,
+               {}}};
+  (void)checkpoint();
+  outcomes.clear();
+  for (int i = 0; i < 2; ++i) {
+    append_some(5);
+    (void)checkpoint();
+  }
+  auto asker = make_probe();
+  send_as(asker, reader, find_outcomes{correlation{3}, {opened_behind}});
+  run();
+  EXPECT_EQ(asker->take_last<outcomes_found>().outcomes.at(0).result, outcome::rolled_back);
+}
+
 TEST_F(Checkpointer, TakesSlicesCursorByCursor) {
   half_store->on<take_slices>([](const take_slices& x) {
     slices_taken answer;
