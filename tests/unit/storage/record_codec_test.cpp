@@ -84,6 +84,20 @@ TEST(Crc32c, AgreesWithTheStandard) {
   EXPECT_EQ(crc32c({}), 0u);
 }
 
+TEST(Crc32c, IsTheSameWholeAndInPiecesAtEveryLength) {
+  // Short and long inputs take different ways; 4,096 is where they part.
+  std::vector<std::byte> bytes(10'000);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(i * 131 >> 3);
+  for (const std::size_t length : {1, 7, 8, 9, 1023, 4095, 4096, 4097, 10'000}) {
+    const auto whole = std::span{bytes}.first(length);
+    std::uint32_t piecewise = 0;
+    for (std::size_t at = 0; at < length; at += 61)
+      piecewise = crc32c(whole.subspan(at, std::min<std::size_t>(61, length - at)), piecewise);
+    EXPECT_EQ(crc32c(whole), piecewise) << length;
+  }
+}
+
 TEST_F(RecordCodec, RoundTripsEveryType) {
   for (const auto& record : one_of_each_type()) {
     log_record back;
