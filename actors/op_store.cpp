@@ -121,8 +121,10 @@ void op_store_state::on_record(record_decisions& x) {
 }
 
 bool op_store_state::is_fresh(const record_decisions& x) const {
+  // What was decided below, half_store no longer has pending: usually nothing needs a search.
+  const bool searched = member_->fold.newest() >= x.applied;
   return std::ranges::none_of(x.decisions, [&](const decision& d) {
-    return member_->fold.find(d.transaction) || deciding_.contains(d.transaction);
+    return deciding_.contains(d.transaction) || (searched && member_->fold.find(d.transaction));
   });
 }
 

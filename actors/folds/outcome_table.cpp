@@ -16,9 +16,6 @@ constexpr std::string_view recent_slice = "outcome/recent";
 
 } // namespace
 
-outcome_table::outcome_table()
-    : ring_{std::make_unique<entry_ring>()}, index_{position_of{ring_.get()}} {}
-
 void outcome_table::apply(const log_record& record) {
   if (record.type == record_type::reopen) {
     reopened_.try_emplace(std::get<reopen_record>(record.content).old_transaction, record.at);
@@ -44,29 +41,29 @@ void outcome_table::apply(const log_record& record) {
 }
 
 void outcome_table::add(const outcome_entry& entry) {
-  if (index_.find(entry.transaction) != index_.none)
-    return;
   // Out of turn comes only what a replay repeats and a run has already: a checkpoint's slices begin
   // where the runs end.
-  if (!ring_->empty() && entry.decided_at < ring_->back().decided_at) {
-    evicted_ = std::max(evicted_, entry.decided_at);
+  if (entry.decided_at < newest()) {
+    if (index_.find(entry.transaction) == index_.none)
+      evicted_ = std::max(evicted_, entry.decided_at);
     return;
   }
-  const auto turn = ring_->first_turn + static_cast<std::uint32_t>(ring_->size());
-  ring_->push_back(entry);
-  index_.insert(entry.transaction, turn);
+  const auto turn = ring_.first_turn + static_cast<std::uint32_t>(ring_.size());
+  ring_.push_back(entry);
+  if (!index_.insert(entry.transaction, turn))
+    ring_.pop_back(); // the first outcome stays
 }
 
 const outcome_entry* outcome_table::find(position transaction) const {
   const auto age = age_of(transaction);
-  return age ? &(*ring_)[*age] : nullptr;
+  return age ? &ring_[*age] : nullptr;
 }
 
 std::optional<std::size_t> outcome_table::age_of(position transaction) const {
   const auto turn = index_.find(transaction);
   if (turn == index_.none)
     return {};
-  return turn - ring_->first_turn;
+  return turn - ring_.first_turn;
 }
 
 position outcome_table::reopened_as(position transaction) const {
@@ -75,11 +72,11 @@ position outcome_table::reopened_as(position transaction) const {
 }
 
 void outcome_table::evict(std::size_t keep, position below) {
-  while (ring_->size() > keep && ring_->front().decided_at < below) {
-    evicted_ = std::max(evicted_, ring_->front().decided_at);
-    index_.erase(ring_->front().transaction);
-    ring_->pop_front();
-    ++ring_->first_turn;
+  while (ring_.size() > keep && ring_.front().decided_at < below) {
+    evicted_ = std::max(evicted_, ring_.front().decided_at);
+    index_.erase(ring_.front().transaction);
+    ring_.pop_front();
+    ++ring_.first_turn;
   }
 }
 
@@ -89,8 +86,8 @@ void outcome_table::saved_below(position to) {
 
 std::size_t outcome_table::first_unsaved() const {
   const auto found =
-      std::ranges::partition_point(*ring_, [&](const auto& e) { return e.decided_at < saved_; });
-  return static_cast<std::size_t>(found - ring_->begin());
+      std::ranges::partition_point(ring_, [&](const auto& e) { return e.decided_at < saved_; });
+  return static_cast<std::size_t>(found - ring_.begin());
 }
 
 std::pair<std::string, std::string> outcome_table::save_slice(std::string& cursor) const {
@@ -106,10 +103,9 @@ std::pair<std::string, std::string> outcome_table::save_slice(std::string& curso
   }
   // The cursor is a decision's position: entries may leave the ring between two calls.
   const position from{std::max<std::uint64_t>(std::stoull(cursor), saved_.value)};
-  auto at =
-      std::ranges::partition_point(*ring_, [&](const auto& e) { return e.decided_at < from; });
+  auto at = std::ranges::partition_point(ring_, [&](const auto& e) { return e.decided_at < from; });
   position last;
-  for (std::size_t taken = 0; at != ring_->end(); ++at, ++taken) {
+  for (std::size_t taken = 0; at != ring_.end(); ++at, ++taken) {
     // A record's decisions stay together, so that the cursor never stands inside of one.
     if (taken >= entries_per_slice && at->decided_at != last)
       break;
@@ -117,7 +113,7 @@ std::pair<std::string, std::string> outcome_table::save_slice(std::string& curso
     put_all(out, at->transaction, at->decided_at, at->decided_ms, at->offset, at->group, at->topic,
             at->queue, at->messages, at->result, at->by);
   }
-  cursor = at == ring_->end() ? std::string{} : std::to_string(at->decided_at.value);
+  cursor = at == ring_.end() ? std::string{} : std::to_string(at->decided_at.value);
   return {std::string{recent_slice}, out.take()};
 }
 

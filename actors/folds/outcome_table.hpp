@@ -1,15 +1,14 @@
 #pragma once
 
-/// What became of decided transactions, the newest in memory: 48 bytes each and 8 to 16 for finding
-/// it. What has left the memory stands in a derived run. Not thread-safe.
+/// What became of decided transactions, the newest in memory: 48 bytes each and 16 to 32 for
+/// finding it. What has left the memory stands in a derived run. Not thread-safe.
 
-#include "actors/folds/slab.hpp"
+#include "actors/folds/place_index.hpp"
 #include "messages/log_record.hpp"
 
 #include <tsl/robin_map.h>
 
 #include <deque>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,8 +35,6 @@ class outcome_table {
 public:
   static constexpr std::string_view slice_prefix = "outcome/";
 
-  outcome_table();
-
   /// Applies DECIDE and REOPEN; the first outcome of a transaction stays. Idempotent.
   void apply(const log_record& record);
 
@@ -51,19 +48,23 @@ public:
   /// Everything decided below is in a derived run.
   void saved_below(position to);
   [[nodiscard]] position saved() const { return saved_; }
+  /// The last decision in memory; none if there is none.
+  [[nodiscard]] position newest() const {
+    return ring_.empty() ? position{} : ring_.back().decided_at;
+  }
   /// Highest decision that has left the memory.
   [[nodiscard]] position evicted() const { return evicted_; }
 
   /// Calls `visit(entry)` for what is decided below `to` and in no run, oldest first.
   template <class Visit>
   void each_unsaved(position to, Visit&& visit) const {
-    for (auto i = first_unsaved(); i < ring_->size() && (*ring_)[i].decided_at < to; ++i)
-      visit((*ring_)[i]);
+    for (auto i = first_unsaved(); i < ring_.size() && ring_[i].decided_at < to; ++i)
+      visit(ring_[i]);
   }
 
   /// Entries by age: 0 is the oldest.
-  [[nodiscard]] std::size_t size() const { return ring_->size(); }
-  [[nodiscard]] const outcome_entry& by_age(std::size_t i) const { return (*ring_)[i]; }
+  [[nodiscard]] std::size_t size() const { return ring_.size(); }
+  [[nodiscard]] const outcome_entry& by_age(std::size_t i) const { return ring_[i]; }
   /// Its age rank; nothing if it is not in memory.
   [[nodiscard]] std::optional<std::size_t> age_of(position transaction) const;
 
@@ -78,18 +79,12 @@ private:
   struct entry_ring : std::deque<outcome_entry> {
     std::uint32_t first_turn = 0;
   };
-  struct position_of {
-    const entry_ring* ring;
-    position operator()(std::uint32_t turn) const {
-      return (*ring)[turn - ring->first_turn].transaction;
-    }
-  };
 
   void add(const outcome_entry& entry);
   [[nodiscard]] std::size_t first_unsaved() const;
 
-  std::unique_ptr<entry_ring> ring_;
-  place_index<position_of> index_;
+  entry_ring ring_;
+  place_index index_;
   tsl::robin_map<position, position> reopened_;
   position saved_;
   position evicted_;

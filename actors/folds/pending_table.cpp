@@ -36,9 +36,6 @@ index_entry take_message(slice_reader& in) {
 
 } // namespace
 
-pending_table::pending_table()
-    : entries_{std::make_unique<slab<pending_entry>>()}, index_{position_of{entries_.get()}} {}
-
 void pending_table::count(topic_id topic, std::uint32_t length) {
   ++by_topic_[topic];
   bytes_ += length;
@@ -54,9 +51,9 @@ pending_table::place pending_table::open(const pending_entry& entry) {
   HANDFAST_ASSERT(entry.id != position{});
   if (const auto there = index_.find(entry.id); there != none)
     return there;
-  const auto p = entries_->take();
-  (*entries_)[p] = entry;
-  (*entries_)[p].messages = 1;
+  const auto p = entries_.take();
+  entries_[p] = entry;
+  entries_[p].messages = 1;
   index_.insert(entry.id, p);
   count(entry.topic, entry.length);
   ++by_group_[entry.group];
@@ -111,7 +108,7 @@ bool pending_table::erase(position transaction) {
   if (!quarantined_.empty())
     quarantined_.erase(transaction);
   index_.erase(transaction);
-  entries_->give_back(p);
+  entries_.give_back(p);
   return true;
 }
 
@@ -121,7 +118,7 @@ void pending_table::quarantine(place p) {
 }
 
 pending_entry* pending_table::at(place p, position transaction) {
-  if (p >= entries_->end() || at(p).id != transaction)
+  if (p >= entries_.end() || at(p).id != transaction)
     return nullptr;
   return &at(p);
 }

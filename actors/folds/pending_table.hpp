@@ -3,6 +3,7 @@
 /// Every transaction that is not decided yet, about 90 bytes each. A plain container: it knows what
 /// is stored, not what to do. Not thread-safe.
 
+#include "actors/folds/place_index.hpp"
 #include "actors/folds/slab.hpp"
 #include "actors/folds/timing_wheel.hpp"
 #include "messages/log_record.hpp"
@@ -12,7 +13,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -80,8 +80,6 @@ public:
   using place = std::uint32_t;
   static constexpr place none = UINT32_MAX;
 
-  pending_table();
-
   /// Opens a transaction; one that is there already stays as it is. Returns its place.
   place open(const pending_entry& entry);
   /// Opens one on bodies that were stored for `old`, a given-up one.
@@ -93,8 +91,8 @@ public:
   void quarantine(place p);
 
   [[nodiscard]] place find(position transaction) const { return index_.find(transaction); }
-  [[nodiscard]] pending_entry& at(place p) { return (*entries_)[p]; }
-  [[nodiscard]] const pending_entry& at(place p) const { return (*entries_)[p]; }
+  [[nodiscard]] pending_entry& at(place p) { return entries_[p]; }
+  [[nodiscard]] const pending_entry& at(place p) const { return entries_[p]; }
   /// The entry at `p` if it is still the one of `transaction`, else null.
   [[nodiscard]] pending_entry* at(place p, position transaction);
 
@@ -106,8 +104,8 @@ public:
   [[nodiscard]] position reopened_from(const pending_entry& entry) const;
 
   /// Places below are worth looking at in a scan; free ones have no id.
-  [[nodiscard]] place end() const { return entries_->end(); }
-  [[nodiscard]] std::size_t size() const { return entries_->size(); }
+  [[nodiscard]] place end() const { return entries_.end(); }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// Pending messages of a topic.
   [[nodiscard]] std::uint64_t messages_of(topic_id topic) const;
@@ -131,10 +129,6 @@ public:
   void load(std::string_view bytes);
 
 private:
-  struct position_of {
-    const slab<pending_entry>* entries;
-    position operator()(place p) const { return (*entries)[p].id; }
-  };
   struct origin_link {
     position old;
     position first_body;
@@ -143,8 +137,8 @@ private:
   void count(topic_id topic, std::uint32_t length);
   void discount(topic_id topic, std::uint32_t length);
 
-  std::unique_ptr<slab<pending_entry>> entries_;
-  place_index<position_of> index_;
+  slab<pending_entry> entries_;
+  place_index index_;
   /// Messages but the first, of transactions that have several.
   tsl::robin_map<position, std::vector<index_entry>> more_;
   tsl::robin_map<position, origin_link> reopened_;
