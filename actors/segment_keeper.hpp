@@ -9,9 +9,10 @@
 /// yes, in writes of at most 4 MiB: spawn it detached
 ///
 /// Guarantees: the rest of the segment in use and one whole segment behind it are prepared as long
-/// as there is room; a full disk is reported once, tried again twice a second, and its end is
-/// reported too. A disk counts as full while less than `disk_reserve_bytes` are left, so that
-/// checkpoints have room when messages are already refused.
+/// as there is room, with zeros, or only reserved while the log grows very fast; a full disk is
+/// reported once, tried again twice a second, and its end is reported too. A disk counts as full
+/// while less than `disk_reserve_bytes` are left, so that checkpoints have room when messages are
+/// already refused.
 
 #include "actors/loop_actor.hpp"
 #include "actors/roles.hpp"
@@ -46,6 +47,8 @@ public:
   [[nodiscard]] status_report status() const;
 
 private:
+  /// Since the last call, of the log's tail.
+  [[nodiscard]] std::uint64_t growth_per_second();
   [[nodiscard]] bool short_of_space() const;
   void set_full(bool full);
   void tell();
@@ -55,6 +58,7 @@ private:
   segment_keeper_start from_;
   std::shared_ptr<const shard_peers> peers_;
   position tail_seen_;
+  caf::actor_clock::time_point seen_at_;
   bool ticking_ = false;
   bool full_ = false;
   bool over_ = false;

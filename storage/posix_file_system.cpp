@@ -132,6 +132,18 @@ public:
     return static_cast<std::uint64_t>(status.st_size);
   }
 
+  result<void> reserve(std::uint64_t from, std::uint64_t to) override {
+    const auto done = uninterrupted([&] {
+      return ::fallocate(descriptor_.get(), 0, static_cast<off_t>(from),
+                         static_cast<off_t>(to - from));
+    });
+    if (done == 0)
+      return {};
+    if (errno == EOPNOTSUPP || errno == ENOSYS)
+      return fill_zeros(from, to);
+    return failed("cannot reserve room in", path_);
+  }
+
   result<void> truncate(std::uint64_t size) override {
     const auto done =
         uninterrupted([&] { return ::ftruncate(descriptor_.get(), static_cast<off_t>(size)); });

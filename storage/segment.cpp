@@ -76,15 +76,15 @@ result<void> segment::erase(position from, position to) {
   return content_->fill_zeros(from.value - header_.base.value, to.value - header_.base.value);
 }
 
-result<void> segment::prepare(position to) {
+result<void> segment::prepare(position to, room how) {
   HANDFAST_ASSERT(to >= base());
   const auto from = prepared_.load(std::memory_order_relaxed);
   const auto until = std::min(to.value - header_.base.value, header_.size);
   if (until <= from)
     return {};
-  return content_->fill_zeros(from, until).map([&] {
-    prepared_.store(until, std::memory_order_release);
-  });
+  auto made =
+      how == room::zeroed ? content_->fill_zeros(from, until) : content_->reserve(from, until);
+  return made.map([&] { prepared_.store(until, std::memory_order_release); });
 }
 
 result<std::unique_ptr<segment>> create_segment(file_system& disk, const std::string& path,

@@ -8,6 +8,7 @@
 #include "storage/log_format.hpp"
 
 #include <atomic>
+#include <cstdint>
 
 namespace handfast::storage {
 
@@ -16,6 +17,12 @@ struct segment_header {
   std::uint64_t store_id = 0;
   position base;          ///< of the file's first byte
   std::uint64_t size = 0; ///< bytes when wholly prepared, header included
+};
+
+/// How room is made before it is written to.
+enum class room : std::uint8_t {
+  zeroed,   ///< real zeros: the fastest syncs later, but every byte is written twice
+  reserved, ///< see `file::reserve`
 };
 
 /// An open segment. Reads are safe from any thread; `write` and `prepare` belong to `segment_set`.
@@ -46,9 +53,8 @@ public:
   result<void> sync() { return content_->sync(); }
   /// Writes zeros over [from, to), inside the prepared part.
   result<void> erase(position from, position to);
-  /// Fills with zeros up to `to` (clamped to the end); durable with the next sync. One thread at a
-  /// time.
-  result<void> prepare(position to);
+  /// Makes room up to `to` (clamped to the end); durable with the next sync. One thread at a time.
+  result<void> prepare(position to, room how);
 
 private:
   std::unique_ptr<file> content_;

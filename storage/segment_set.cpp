@@ -186,10 +186,10 @@ result<void> segment_set::ensure(position to) {
   HANDFAST_ASSERT(holder);
   if (holder->prepared_end() >= to)
     return {};
-  // A little more than asked for, so that not every batch has to extend the file.
-  auto prepared = holder->prepare(to + options_.first_prepared_bytes);
+  // All there is, so that not every batch has to extend the file.
+  auto prepared = holder->prepare(holder->end(), room::reserved);
   if (!prepared && prepared.error().code == ec::disk_full)
-    return holder->prepare(to);
+    return holder->prepare(to, room::reserved);
   return prepared;
 }
 
@@ -223,10 +223,18 @@ void segment_set::set_tail(position tail) {
 
 result<bool> segment_set::prepare_step(std::uint64_t bytes_max) {
   HANDFAST_ASSERT(bytes_max >= record_alignment && bytes_max <= prepare_step_max);
+  return make_room(bytes_max & ~std::uint64_t{record_alignment - 1}, room::zeroed);
+}
+
+result<bool> segment_set::reserve_step() {
+  return make_room(segment_bytes_max, room::reserved);
+}
+
+result<bool> segment_set::make_room(std::uint64_t bytes_max, room how) {
   const std::unique_lock lock{prepare_mutex_};
   const auto tail = this->tail();
   const auto step = [&](segment& one) {
-    return one.prepare(one.prepared_end() + (bytes_max & ~std::uint64_t{record_alignment - 1}))
+    return one.prepare(one.prepared_end() + bytes_max, how)
         .and_then([&] { return one.sync(); })
         .map([] { return true; });
   };
@@ -285,7 +293,7 @@ result<void> segment_set::bridge(const record_codec& codec, position from, posit
     codec.encode_pad(begin, static_cast<std::uint32_t>(end.value - begin.value), epoch, time_ms,
                      durable_lag_unknown, record_flags::accepted_loss, pad);
     const iovec piece{pad.data(), pad.size()};
-    auto done = one->prepare(begin + pad.size())
+    auto done = one->prepare(begin + pad.size(), room::zeroed)
                     .and_then([&] {
                       return one->write(begin, std::span{&piece, 1});
                     })

@@ -98,6 +98,9 @@ public:
   /// the tail, then in the next one. Returns whether there is more to do. ec::disk_full leaves
   /// everything as it was and may be repeated later.
   result<bool> prepare_step(std::uint64_t bytes_max);
+  /// The same, but a whole segment at once, without writing it: for a log that grows faster than it
+  /// is worth filling ahead.
+  result<bool> reserve_step();
   /// Bytes that can still be appended without making or extending any file.
   [[nodiscard]] std::uint64_t prepared_ahead() const;
   /// Tells where appending goes on, so that preparing knows the tail; `write` moves it forward by
@@ -123,6 +126,7 @@ private:
   result<void> load(open_mode mode);
   result<void> publish_next();
   result<void> begin_next();
+  result<bool> make_room(std::uint64_t bytes_max, room how);
   [[nodiscard]] position next_base() const;
   [[nodiscard]] std::string path_of(position base) const;
 

@@ -96,6 +96,8 @@ std::string_view name_of(disk_operation operation) {
     return "sync";
   case disk_operation::truncate:
     return "truncate";
+  case disk_operation::reserve:
+    return "reserve";
   case disk_operation::rename:
     return "rename";
   case disk_operation::remove:
@@ -150,6 +152,16 @@ public:
   result<std::uint64_t> size() const override {
     const std::lock_guard lock{disk_.mutex_};
     return check().map([&] { return std::uint64_t{node_->seen.size()}; });
+  }
+
+  result<void> reserve(std::uint64_t from, std::uint64_t to) override {
+    const std::lock_guard lock{disk_.mutex_};
+    return check()
+        .and_then([&] { return disk_.plain_step(disk_operation::reserve, path_); })
+        .and_then([&] {
+          HANDFAST_ASSERT(from == node_->seen.size() && from <= to);
+          return disk_.grow(*node_, to);
+        });
   }
 
   result<void> truncate(std::uint64_t size) override {

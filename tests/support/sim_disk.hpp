@@ -17,6 +17,7 @@ enum class disk_operation : std::uint8_t {
   write,
   sync,
   truncate,
+  reserve,
   rename,
   remove,
   sync_directory,

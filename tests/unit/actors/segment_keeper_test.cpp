@@ -50,6 +50,26 @@ TEST_F(SegmentKeeper, PreparesTheRestAndOneSegmentAheadInPacedSteps) {
   EXPECT_LE(largest, 4 * limits::mib + 64 * limits::kib);
 }
 
+TEST_F(SegmentKeeper, OnlyReservesWhileTheLogGrowsFasterThanFillingPays) {
+  using handfast::testing::disk_operation;
+  disk.set_capacity(1024 * limits::mib);
+  int reserved = 0;
+  int written_after = 0;
+  disk.on_step([&](std::uint64_t, disk_operation what, const std::string&) {
+    reserved += what == disk_operation::reserve ? 1 : 0;
+    written_after += reserved > 0 && what == disk_operation::write ? 1 : 0;
+  });
+  log->set_tail(log->begin() + storage::segment_header_bytes + 64);
+  start();
+  for (int i = 1; i <= 6; ++i) { // 100 MiB/s
+    log->set_tail(log->begin() + static_cast<std::uint64_t>(i) * 2 * limits::mib);
+    advance(20ms, 20ms);
+  }
+  EXPECT_EQ(reserved, 2) << "the rest of this segment, and the next one";
+  EXPECT_LE(written_after, 2) << "the header of the next segment and its first part";
+  EXPECT_GE(log->prepared_ahead(), 16 * limits::mib);
+}
+
 TEST_F(SegmentKeeper, ReportsAFullDiskOnceAndItsEndByItself) {
   disk.set_capacity(disk_reserve_bytes + 8 * limits::mib);
   start();

@@ -58,6 +58,17 @@ TEST_F(PosixFileSystem, FillsWithZeros) {
   EXPECT_EQ(edge, (std::array{std::byte{0}, std::byte{1}}));
 }
 
+TEST_F(PosixFileSystem, ReservesRoomThatReadsAsZeros) {
+  auto content = must(disk.open(root + "/a", open_mode::create));
+  must(content->write(std::vector<std::byte>(100, std::byte{1}), 0));
+  must(content->reserve(100, 5 * limits::mib));
+  must(content->sync());
+  EXPECT_EQ(must(content->size()), 5 * limits::mib);
+  std::array<std::byte, 2> edge{};
+  must(content->read(edge, 99));
+  EXPECT_EQ(edge, (std::array{std::byte{1}, std::byte{0}}));
+}
+
 TEST_F(PosixFileSystem, MakesNestedFolders) {
   must(disk.make_directories(root + "/x/y/z"));
   must(disk.make_directories(root + "/x/y/z"));

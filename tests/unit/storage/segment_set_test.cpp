@@ -37,6 +37,23 @@ TEST_F(SegmentSet, PreparesInStepsUntilOneSegmentIsAhead) {
   EXPECT_FALSE(must(log->prepare_step(segment_bytes_min)));
 }
 
+TEST_F(SegmentSet, ReservesWhatIsNotFilledYetAndThenOneSegmentAhead) {
+  auto options = small_segments();
+  options.segment_bytes = 4 * segment_bytes_min;
+  const auto log = open(options);
+  must(log->ensure({segment_header_bytes + 8}));
+  int steps = 0;
+  while (must(log->reserve_step()))
+    ++steps;
+  EXPECT_LE(steps, 4);
+  ASSERT_EQ(log->segments().size(), 2u);
+  for (const auto& one : log->segments())
+    EXPECT_EQ(one->prepared_end(), one->end());
+  std::array<std::byte, 8> read{std::byte{1}};
+  EXPECT_EQ(must(log->segments().back()->read({2 * options.segment_bytes - 8}, read)), 8u);
+  EXPECT_EQ(read, (std::array<std::byte, 8>{}));
+}
+
 TEST_F(SegmentSet, PreparesMoreWhenWritesOutrunIt) {
   auto options = small_segments();
   options.segment_bytes = 4 * segment_bytes_min;
