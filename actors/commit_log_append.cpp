@@ -10,6 +10,10 @@
 
 namespace handfast {
 
+/// Enough to write although the loop has more to read: the disk works while the next batch forms.
+/// More than what is synced inline, so that small batches still wait for each other.
+constexpr std::size_t early_records = 96;
+
 /// Cookies by reason, for one answer each.
 struct commit_log_state::refusals {
   std::vector<append_refused> all;
@@ -221,11 +225,11 @@ void commit_log_state::append_own(record_type type, record_content content) {
   HANDFAST_ASSERT(append(record));
 }
 
-/// After each append: has the batch written when the loop is idle, or now if it is full.
+/// After each append: has the batch written when the loop is idle, or now if it is large.
 void commit_log_state::appended() {
   if (flight_ || failed_ || builder_->empty())
     return;
-  if (builder_->full()) {
+  if (builder_->full() || builder_->records() >= early_records) {
     submit();
   } else if (!asked_idle_) {
     asked_idle_ = true;

@@ -2,6 +2,7 @@
 
 #include "runtime/socket_transport.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <sys/epoll.h>
@@ -10,6 +11,11 @@
 namespace handfast::runtime {
 
 namespace {
+
+/// Then the actors have their turn, so that what was read is still in the CPU's cache when it is
+/// looked at, and the disk can begin with a first batch while the rest is read: with 64 busy
+/// connections a third more transactions than reading all of them first.
+constexpr std::size_t reads_per_round = 8;
 
 int make_epoll() {
   const int set = ::epoll_create1(EPOLL_CLOEXEC);
@@ -63,14 +69,20 @@ void socket_set::flush() {
 
 bool socket_set::poll() {
   std::array<epoll_event, 256> events;
-  const int count = ::epoll_wait(events_.native_handle(), events.data(), events.size(), 0);
+  // With enough to read already, a look for more is not worth its syscall.
+  const int count = to_read_.size() >= reads_per_round
+                        ? 0
+                        : ::epoll_wait(events_.native_handle(), events.data(), events.size(), 0);
   for (int i = 0; i < count; ++i) {
     const auto& event = events[static_cast<std::size_t>(i)];
     static_cast<socket_transport*>(event.data.ptr)->on_events(event.events);
   }
   if (!waiting_)
     wait_for_events();
-  round_.swap(to_read_);
+  const auto taken =
+      to_read_.begin() + static_cast<std::ptrdiff_t>(std::min(to_read_.size(), reads_per_round));
+  round_.assign(to_read_.begin(), taken);
+  to_read_.erase(to_read_.begin(), taken);
   const bool any = count > 0 || !round_.empty();
   for (auto* one : round_)
     one->read();
