@@ -91,16 +91,17 @@ commit_log_actor::behavior_type commit_log(commit_log_pointer self, const shard_
                                            std::shared_ptr<commit_log_start> from) {
   auto& s = self->state;
   s.start(*env, std::move(*from));
+  // The busiest first: CAF compares a message with one after the other.
   return {
+      [&s](append_records& x) { s.on_append_records(x); },
+      [&s](const batch_synced& x) { s.on_batch_synced(x); },
+      [&s](const flush&) { s.on_flush(); },
+      [&s](append_messages& x) { s.on_append_messages(x); },
       [&s](const peers_changed& x) { s.on_peers(x); },
       [&s](const stop&) { s.on_stop(); },
       [&s](const status_request&) { return s.status(); },
-      [&s](append_messages& x) { s.on_append_messages(x); },
-      [&s](append_records& x) { s.on_append_records(x); },
       [&s](const register_appender& x) { s.on_register(x); },
       [&s](const bind_queue& x) { s.on_bind(x); },
-      [&s](const batch_synced& x) { s.on_batch_synced(x); },
-      [&s](const flush&) { s.on_flush(); },
       [&s](const tick& x) { s.on_tick(x); },
       [&s](const checkpoint_made& x) { s.on_checkpoint_made(x); },
       [&s](const run_saved& x) { s.on_run_saved(x); },

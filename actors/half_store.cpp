@@ -363,21 +363,22 @@ half_store_actor::behavior_type half_store(half_store_state::self_pointer self,
                                            fold_start<half_fold> from) {
   auto& s = self->state;
   s.begin(env, std::move(from));
+  // The busiest first: CAF compares a message with one after the other.
   return {
+      [&s](const records_durable& x) { s.on_durable(x); },
+      [&s](append_halves& x) { s.on_append(x); },
+      [&s](const decide& x) { s.on_decide(x); },
+      [&s](const deadlines_due& x) { s.checks().on_due(x); },
       [&s](const peers_changed& x) { s.on_peers(x); },
       [&s](const stop&) { s.on_stop(); },
       [&s](const status_request&) { return s.status(); },
       [&s](const appender_registered& x) { s.on_registered(x); },
       [&s](const slices_loaded& x) { s.on_slices(x); },
       [&s](const log_replayed& x) { s.on_replayed(x); },
-      [&s](const records_durable& x) { s.on_durable(x); },
       [&s](const append_refused& x) { s.on_refused(x); },
       [&s](const take_slices& x) { return s.slices(x); },
-      [&s](append_halves& x) { s.on_append(x); },
       [&s](const append_repeated& x) { s.on_repeated(x); },
-      [&s](const decide& x) { s.on_decide(x); },
       [&s](const decided& x) { s.on_decided(x); },
-      [&s](const deadlines_due& x) { s.checks().on_due(x); },
       [&s](const checks_handled& x) { s.checks().on_handled(x); },
       [&s](const find_transaction& x) { s.on_find(x); },
       [&s](const list_transactions& x) { s.on_list(x); },

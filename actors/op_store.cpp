@@ -317,18 +317,19 @@ op_store_actor::behavior_type op_store(op_store_state::self_pointer self,
                                        fold_start<outcome_table> from) {
   auto& s = self->state;
   s.begin(env, std::move(from));
+  // The busiest first: CAF compares a message with one after the other.
   return {
+      [&s](const records_durable& x) { s.on_durable(x); },
+      [&s](record_decisions& x) { s.on_record(x); },
+      [&s](judge_decisions& x) { s.on_judge(x); },
       [&s](const peers_changed& x) { s.on_peers(x); },
       [&s](const stop&) { s.on_stop(); },
       [&s](const status_request&) { return s.status(); },
       [&s](const appender_registered& x) { s.on_registered(x); },
       [&s](const slices_loaded& x) { s.on_slices(x); },
       [&s](const log_replayed& x) { s.on_replayed(x); },
-      [&s](const records_durable& x) { s.on_durable(x); },
       [&s](const append_refused& x) { s.on_refused(x); },
       [&s](const take_slices& x) { return s.slices(x); },
-      [&s](record_decisions& x) { s.on_record(x); },
-      [&s](judge_decisions& x) { s.on_judge(x); },
       [&s](const find_outcome& x) { s.on_find(x); },
       [&s](const outcomes_found& x) { s.on_outcomes(x); },
       [&s](const records_read& x) { s.on_records(x); },

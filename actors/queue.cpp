@@ -225,17 +225,18 @@ queue_actor::behavior_type queue(queue_state::pointer self, const shard_environm
                                  queue_start from) {
   auto& state = self->state;
   state.begin(std::move(from));
+  // The busiest first: CAF compares a message with one after the other.
   return {
+      [&state](const entries_visible& x) { state.on_visible(x); },
+      [&state](const fetch_entries& x) { state.on_fetch(x); },
+      [&state](const watch_queue& x) { state.on_watch(x); },
       [&state](const peers_changed& x) { state.on_peers(*x.peers); },
       [&state](const stop&) { state.on_stop(); },
       [&state](const status_request&) { return state.status(); },
       [&state](const appender_registered& x) { state.on_registered(x); },
       [&state](const slices_loaded& x) { state.on_slices(x); },
       [&state](const log_replayed& x) { state.on_replayed(x); },
-      [&state](const entries_visible& x) { state.on_visible(x); },
-      [&state](const fetch_entries& x) { state.on_fetch(x); },
       [&state](entries_fetched& x) { state.on_fetched(x); },
-      [&state](const watch_queue& x) { state.on_watch(x); },
       [&state](const run_saved&) { state.index.saved(); },
       [&state](const take_slices&) { return state.slices(); },
       [&state](const take_unsaved&) { return state.unsaved(); },

@@ -7,6 +7,7 @@
 #include "messages/bytes.hpp"
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
+#include "messages/limits.hpp"
 #include "messages/log_record.hpp"
 
 #include <chrono>
@@ -68,9 +69,11 @@ public:
 class transport {
 public:
   virtual ~transport() = default;
-  /// Queues bytes; they leave in order, several writes of one round as one. `bytes_written`
-  /// follows.
+  /// Queues bytes; they leave in order, several writes of one round as one. `bytes_written` follows
+  /// for what leaves while `much_unsent` or more is queued, so that whoever waits for room hears of
+  /// it.
   virtual void write(shared_bytes bytes) = 0;
+  static constexpr std::size_t much_unsent = limits::mib;
   /// Ready for the next `bytes_arrived`: exactly one follows each call.
   virtual void read_more() = 0;
   /// Bytes queued and not yet taken by the kernel.

@@ -127,8 +127,9 @@ void socket_transport::flush() {
   if (descriptor_ < 0)
     return;
   const auto before = sent_total_;
+  const bool much = unsent_ >= much_unsent;
   const bool healthy = send_some();
-  if (sent_total_ != before)
+  if (much && sent_total_ != before)
     caf::anon_send(owner_, bytes_written{sent_total_});
   if (!healthy)
     end(disconnected(errno));
