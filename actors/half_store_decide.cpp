@@ -43,8 +43,6 @@ void half_store_state::take_decision(const decide_request& request,
   const auto id = request.transaction.opened_at;
   const auto place = member_->fold.pending.find(id);
   if (place == pending_table::none) {
-    if (member_->fold.is_damaged(id))
-      return refuse_with(ec::transaction_quarantined);
     const auto ours = ++last_question_;
     judged_[ours] = {asker, request};
     to_judge_.requests.push_back(request);
