@@ -50,7 +50,7 @@ sim_plan plan_of(std::uint64_t seed) {
   sim_random random{seed ^ 0x706c616eULL};
   sim_plan p;
   p.power_cut = sometimes(random, 700, static_cast<std::uint32_t>(random.between(1, 5)));
-  p.kill = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 4)));
+  p.kill = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 20)));
   p.cut_connection = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 4)));
   p.disk_step = static_cast<std::uint32_t>(random.between(20, 400));
   p.time_slip = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 60)));
@@ -70,6 +70,7 @@ sim_plan plan_of(std::uint64_t seed) {
   p.stalls = sometimes(random, 400, 100);
   p.client_crashes = sometimes(random, 400, 2);
   p.settings = small_settings(random);
+  p.disk_pause = static_cast<std::uint32_t>(random.between(0, 700));
   return p;
 }
 

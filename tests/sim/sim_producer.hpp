@@ -25,6 +25,8 @@ public:
   [[nodiscard]] bool finished() const override;
   [[nodiscard]] std::string waiting_for() const override;
   [[nodiscard]] std::uint64_t opened() const { return opened_; }
+  /// Transactions that this process has begun and not ended.
+  [[nodiscard]] std::size_t open() const { return transactions_.size(); }
 
 protected:
   [[nodiscard]] producer_id producer() const override { return producer_; }
