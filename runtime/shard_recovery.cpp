@@ -88,6 +88,7 @@ private:
                  std::to_string(entry.offset.value - 1) +
                  ", before this record, are lost; consumers pass over them",
              {}});
+      tail.heads.set_durable(queue, queue_offset{entry.offset.value + 1});
     });
   }
 

@@ -108,6 +108,20 @@ TEST_F(ShardRecovery, SetsARecordAsideThatNoFoldCanTakeAndGoesOn) {
   EXPECT_TRUE(shard->topics.find("payments"));
 }
 
+TEST_F(ShardRecovery, MissesNothingWhereOneRecordHoldsSeveralEntriesOfAQueue) {
+  {
+    live_store live{disk_};
+    auto record = a_decision(live.append(a_half("x")));
+    auto& decide = std::get<decide_record>(record.content);
+    decide.decisions.front().messages = 3;
+    decide.entries.resize(3, decide.entries.front());
+    for (std::uint64_t n = 0; n < 3; ++n)
+      decide.entries[n].offset = queue_offset{n};
+    live.append(record);
+  }
+  EXPECT_TRUE(recover()->tail.quarantined.empty());
+}
+
 TEST_F(ShardRecovery, GivesNoIdAgainWhoseMetaRecordWasLost) {
   {
     live_store live{disk_};
