@@ -247,6 +247,31 @@ def journey_accepted_loss(node):
     after_each_of_three_restarts(node, look)
 
 
+def journey_lost_segment(node):
+    """A file in the middle is gone: refused with its positions; with the flag, consumers pass the hole (F32)."""
+    node.settings += ("store.segment_size=1MiB", "limits.body=128KiB")
+    node.start()
+    node("topic", "create", "orders", "--queues", "1").ends(0)
+    for number in range(30):
+        node("produce", "orders", "-", stdin=f"{number:02}" + "x" * 100_000).ends(0)
+    node.stop(signal.SIGKILL)
+    gone = Store(node.folder).segments[1]
+    begin = int(os.path.basename(gone)[:-4], 16)
+    os.remove(gone)
+    said = node.refuses_to_start()
+    assert f"at positions {begin} to " in said and "store.accept_corruption" in said, said
+    node.settings += ("store.accept_corruption=true",)
+    for end in WAYS_TO_END:
+        node.start()
+        assert any("offsets" in item["why"] for item in quarantine(node).values())
+        out = node("consume", "orders", "--group", end.name, "--wait", "1").lines()
+        numbers = [int(body[:2]) for body in out]
+        lost = sorted(set(range(30)) - set(numbers))
+        assert numbers == sorted(numbers) and 5 < len(lost) < 15 and lost == list(range(lost[0], lost[-1] + 1)), out
+        the_others_go_on(node, end.name)
+        node.stop(end)
+
+
 def journey_torn_tail(node):
     """Garbage, half a record, or a header without its body behind the last record: cut off, nothing lost."""
     for number in range(4):
