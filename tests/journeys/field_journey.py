@@ -6,6 +6,8 @@ Usage: field_journey.py HANDFAST [NAME...]
 Like cli_journey.py. `docs/field-cases.md` lists all cases and where each is shown.
 """
 
+import pathlib
+import re
 import signal
 import sys
 import time
@@ -130,6 +132,23 @@ def journey_nobody_writes_to_the_topics_of_the_node(node):
     for topic in ("RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC"):
         node("produce", topic, "x").ends(1, error="kept by the node")
         node("tx", "send", topic, "x", "--group", "shop").ends(1, error="kept by the node")
+
+
+def journey_the_documentation_names_tests_that_exist(_):
+    """docs/field-cases.md."""
+    here = pathlib.Path(__file__).resolve().parent
+    page = (here.parents[1] / "docs" / "field-cases.md").read_text()
+    tests, journeys = set(), set()
+    for source in here.parent.rglob("*.cpp"):
+        tests |= {".".join(pair) for pair in re.findall(r"TEST(?:_F|_P)?\((\w+), (\w+)\)", source.read_text())}
+    for source in here.glob("*_journey.py"):
+        journeys |= set(re.findall(r"def journey_(\w+)", source.read_text()))
+        journeys.add("Journeys." + source.name.removesuffix("_journey.py"))
+    rows = [line for line in page.splitlines() if re.match(r"\| (F?\d)", line)]
+    named = [name for row in rows for name in re.findall(r"`([\w./]+)`", row.split("|")[3])]
+    assert len(rows) > 60 and len(named) > len(rows), page
+    for name in named:
+        assert name in tests | journeys or (here.parents[1] / name).is_file(), f"{name} is not a test"
 
 
 if __name__ == "__main__":
