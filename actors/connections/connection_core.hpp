@@ -6,6 +6,7 @@
 #include "actors/connections/authorizer.hpp"
 #include "actors/connections/line_limiter.hpp"
 #include "actors/connections/outstanding.hpp"
+#include "actors/connections/shared_amount.hpp"
 #include "actors/loop_actor.hpp"
 #include "actors/roles.hpp"
 #include "actors/seams.hpp"
@@ -23,13 +24,15 @@ namespace handfast {
 
 struct native_connection_state;
 
-/// What all native connections of a node have in common. Immutable but for the limiter.
+/// What all native connections of a node have in common. Immutable but for what they count.
 struct native_door {
   std::string node;         ///< its name, for people
   std::string node_version; ///< of the program
   std::uint64_t store_id = 0;
   authorizer rights;
   std::shared_ptr<line_limiter> complaints = std::make_shared<line_limiter>();
+  /// Bytes of frames that clients have begun and not finished.
+  shared_amount::sum_type begun = std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 /// What a connection remembers of a topic.

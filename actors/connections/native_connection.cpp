@@ -16,6 +16,7 @@ void native_connection_state::begin(const shard_environment* env, std::shared_pt
   core.env = env;
   core.wire = std::move(wire);
   core.door = std::move(door);
+  begun.join(core.door->begun);
   // Before the handshake nobody needs more than this.
   splitter.set_limits({limits::frame_meta_bytes_max, 64 * limits::kib});
   core.self->delayed_send(core.self, hello_within, tick{hello_timer});
@@ -136,8 +137,11 @@ void native_connection_state::on_bytes(const shared_bytes& bytes) {
   finish();
 }
 
-/// A frame that comes slower than any client sends holds memory and never ends.
+/// Frames that come slower than any client sends hold memory and never end.
 void native_connection_state::watch_frame() {
+  const auto before = begun.mine();
+  if (begun.set(splitter.bytes_held()) > limits::begun_frames_bytes_max && begun.mine() > before)
+    core.close(ec::busy, "the frames that clients have begun hold too much memory");
   if (frame_timed || core.closing() || !splitter.inside_frame())
     return;
   frame_timed = true;

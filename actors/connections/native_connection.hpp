@@ -77,6 +77,7 @@ struct native_connection_state {
   admin_part admin;
   native::frame_splitter splitter;
   bool greeted = false;
+  shared_amount begun;             ///< bytes of the frame that is not complete
   std::uint64_t frames = 0;        ///< whole ones
   std::uint64_t frames_before = 0; ///< when the timer was set
   bool frame_timed = false;

@@ -7,10 +7,12 @@ Each function `journey_*` starts with a fresh node in a fresh folder. Prints a l
 number of those that failed.
 """
 
+import contextlib
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -265,6 +267,35 @@ def journey_unreachable(_):
     command("tx", "send", "t", "x", "--group", "g", "--server", "127.0.0.1:1").ends(3, error="127.0.0.1:1")
     command("status", "--server", "no.such.host.invalid:7310").ends(3, error="no.such.host.invalid")
     assert time.monotonic() - began < 15
+
+
+def journey_bytes_that_are_no_frames(node):
+    """Garbage, another protocol, a frame too large, a cut: that connection ends, the log says why, others go on."""
+    node.start()
+    host, port = node.server.split(":")
+    hello = frame_that_a_client_sends_first(node)
+    too_large = hello + hello[:12] + b"\0\0\0\x7f"
+    for bytes_sent, why in ((os.urandom(4000), "bad_frame"), (b"GET / HTTP/1.1\r\n\r\n", "bad_frame"),
+                            (too_large, "frame_too_large"), (hello[16:], "bad_frame"), (hello + hello, "bad_frame"),
+                            (hello + hello[:20], "middle of a frame"), (hello[:7], "middle of a frame")):
+        with socket.create_connection((host, int(port)), 10) as wire:
+            wire.sendall(bytes_sent)
+            wire.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(ConnectionError):
+                while wire.recv(65536):
+                    pass
+        eventually(lambda: why in open(node.folder + ".log").read().splitlines()[-1])
+        node("produce", "news", "x").ends(0)
+
+
+def frame_that_a_client_sends_first(node):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        client = node.background("status", "--server", "127.0.0.1:%d" % listener.getsockname()[1])
+        with listener.accept()[0] as wire:
+            hello = wire.recv(65536)
+        client.kill()
+        client.communicate()
+    return hello
 
 
 def journey_standard_output(node):

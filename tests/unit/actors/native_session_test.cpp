@@ -113,6 +113,28 @@ TEST_F(NativeSession, LeavesAClientAloneWhoseFramesEnd) {
   EXPECT_FALSE(wire->closed);
 }
 
+TEST_F(NativeSession, ClosesWhenBegunFramesOfAllClientsHoldTooMuch) {
+  open();
+  door->begun->fetch_add(limits::begun_frames_bytes_max - 20); // of others
+  const auto frame = bytes_of(native::send{{message(1, std::string(1'000, 'x'))}});
+  give_bytes(frame.substr(0, 30));
+  EXPECT_FALSE(wire->closed);
+  give_bytes(frame.substr(30, 10));
+  EXPECT_TRUE(wire->closed);
+  EXPECT_EQ(only<native::closing>().code, ec::busy);
+  kill(connection);
+  EXPECT_EQ(*door->begun, limits::begun_frames_bytes_max - 20) << "what it held is free again";
+}
+
+TEST_F(NativeSession, HoldsNothingBetweenFrames) {
+  open();
+  const auto frame = bytes_of(native::send{{message(1, std::string(1'000, 'x'))}});
+  give_bytes(frame.substr(0, 500));
+  EXPECT_EQ(*door->begun, 500u - native::frame_header_bytes);
+  give_bytes(frame.substr(500));
+  EXPECT_EQ(*door->begun, 0u);
+}
+
 TEST(LineLimiter, AdmitsAFewLinesASecondAndCountsTheOthers) {
   line_limiter limiter;
   const line_limiter::time_point now{std::chrono::hours{1}};
