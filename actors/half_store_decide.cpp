@@ -54,7 +54,7 @@ void half_store_state::take_decision(const decide_request& request,
     return refuse_with(code, entry.messages);
   if (request.wanted == outcome::pending) {
     if (entry.state == pending_state::pending)
-      checks_->on_undecided(entry, request.by, request.in_progress);
+      checks_->on_undecided(entry, request);
     return refuse_with(ec::ok, entry.messages);
   }
   if (entry.state == pending_state::deciding) {
@@ -69,7 +69,7 @@ void half_store_state::take_decision(const decide_request& request,
       request.messages != entry.messages)
     return refuse_with(ec::incomplete, entry.messages);
   if (request.by == origin::check)
-    checks_->on_decided_by_check(entry, request.wanted);
+    checks_->on_decided_by_check(entry, request);
   mark_deciding(entry, request, {asker, request.id, request.wanted});
 }
 

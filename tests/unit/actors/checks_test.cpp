@@ -393,6 +393,26 @@ TEST_F(Checks, InProgressBeforeTheReceiptCountsNothingEither) {
   EXPECT_EQ(show(id).life.attempts, 0u);
 }
 
+TEST_F(Checks, ALateAnswerIsNoReceiptForTheNextAsk) {
+  quick(5);
+  start();
+  auto m = join(habit::receives);
+  const auto id = open();
+  advance(2'050ms);
+  ASSERT_THAT(m->asks, SizeIs(1));
+  m->answers = habit::silent;
+  advance(1'050ms);
+  ASSERT_THAT(m->asks, SizeIs(2));
+  auto answer = decision_of(id, outcome::pending);
+  answer.by = origin::check;
+  answer.attempt = 1;
+  decide_now(answer);
+  EXPECT_EQ(show(id).life.attempts, 1u);
+  answer.attempt = 2;
+  decide_now(answer);
+  EXPECT_EQ(show(id).life.attempts, 2u);
+}
+
 TEST_F(Checks, RepeatedInProgressAnswersUndoOneAttemptOnly) {
   quick(5);
   start();
