@@ -247,6 +247,19 @@ TEST(CheckerI5, AcceptsAConflictThatNamesTheRecordedOutcome) {
       "");
 }
 
+TEST(CheckerI5, TakesGivingUpForRollingBack) {
+  EXPECT_EQ(broken_in(story{}
+                          .half("a", t1)
+                          .asks(t1, outcome::rolled_back)
+                          .told(t1, outcome::rolled_back, outcome::given_up)),
+            "");
+  EXPECT_EQ(broken_in(story{}
+                          .half("a", t1)
+                          .asks(t1, outcome::committed)
+                          .told(t1, outcome::committed, outcome::given_up)),
+            "I5");
+}
+
 TEST(CheckerI5, FindsADoneThatWasNotDone) {
   EXPECT_EQ(broken_in(story{}
                           .half("a", t1)

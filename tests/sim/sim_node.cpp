@@ -349,8 +349,9 @@ std::size_t sim_node::kill_role(const std::string& role) {
   return killed;
 }
 
-void sim_node::obey(kill_order order) {
+void sim_node::obey(kill_order order, std::function<bool()> counts) {
   order_ = std::move(order);
+  counts_ = std::move(counts);
   handled_.clear();
 }
 
@@ -363,7 +364,7 @@ void sim_node::obey_order() {
       std::find_if(life_->members.begin(), life_->members.end(), [&](const auto& one) {
         return one.role == order_->role && one.actor.id() == actor->id();
       });
-  if (member == life_->members.end() || ++handled_[actor->id()] < order_->message)
+  if (member == life_->members.end() || !counts_() || ++handled_[actor->id()] < order_->message)
     return;
   time_.note("killed " + order_->role + " at its message " + std::to_string(order_->message));
   // Goes before the message that waits.

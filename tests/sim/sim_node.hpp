@@ -9,6 +9,7 @@
 #include "tests/sim/sim_slow_disk.hpp"
 #include "tests/support/sim_disk.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,8 +57,9 @@ public:
   std::string kill_some_actor();
   /// Ends all actors of this role, as a crash would. Returns how many.
   std::size_t kill_role(const std::string& role);
-  /// From now on counts messages, and ends an actor as the order says. Once.
-  void obey(kill_order order);
+  /// From now on counts messages that come while `counts()`, and ends an actor as the order says.
+  /// Once.
+  void obey(kill_order order, std::function<bool()> counts);
   [[nodiscard]] bool order_obeyed() const { return order_obeyed_; }
   /// Cuts some connection.
   void cut_some_connection();
@@ -75,6 +77,7 @@ private:
   sim_slow_disk slow_disk_{disk_, wait_};
   bool writes_held_ = false;
   std::optional<kill_order> order_;
+  std::function<bool()> counts_;
   std::map<std::uint64_t, std::uint64_t> handled_; ///< messages, by actor id, since the order
   bool order_obeyed_ = false;
   std::unique_ptr<life> life_;

@@ -55,9 +55,10 @@ void sim_operator::wander() {
   if (auditing_ || winding_up_)
     return;
   auto& random = time_.random;
-  if (!given_up_.empty() && random.chance(400))
-    reopen(random.pick(given_up_));
-  else if (random.chance(300))
+  if (!given_up_.empty() && random.chance(500)) {
+    const auto id = random.pick(given_up_);
+    random.chance(800) ? reopen(id) : decide(id);
+  } else if (random.chance(300))
     list_given_up();
   else if (seen_.empty() || random.chance(300))
     list({});

@@ -40,6 +40,12 @@ config::settings small_settings(sim_random& random) {
   return s;
 }
 
+void hurry(config::policy& checks, sim_random& random) {
+  checks.timeout = milliseconds{random.between(20, 300)};
+  checks.check_interval = milliseconds{random.between(20, 300)};
+  checks.check_max = static_cast<std::uint32_t>(random.between(1, 2));
+}
+
 std::uint32_t sometimes(sim_random& random, std::uint32_t per_mille, std::uint32_t value) {
   return random.chance(per_mille) ? value : 0;
 }
@@ -71,6 +77,8 @@ sim_plan plan_of(std::uint64_t seed) {
   p.client_crashes = sometimes(random, 400, 2);
   p.settings = small_settings(random);
   p.disk_pause = static_cast<std::uint32_t>(random.between(0, 700));
+  if (random.chance(300)) // much is given up, and opened again, while things go wrong
+    hurry(p.settings.transaction.checks, random);
   return p;
 }
 

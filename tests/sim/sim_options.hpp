@@ -50,8 +50,9 @@ struct sim_plan {
 /// One actor to end at one moment.
 struct kill_order {
   std::string role;
-  /// Instead of handling its message with this number, from 1, counted from `after_steps` on. Of
-  /// several actors with the role it is the one that gets so far first.
+  /// Instead of handling its message with this number, from 1. Counted are messages that come while
+  /// an append and a decision are outstanding, and after `after_steps`. Of several actors with the
+  /// role it is the one that gets so far first.
   std::uint64_t message = 1;
   std::uint64_t after_steps = 500; ///< of load before
 };

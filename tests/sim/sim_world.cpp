@@ -207,7 +207,7 @@ sim_verdict sim_world::run() {
                 [client] { client->start(); });
   while (goes_on()) {
     if (options_.kill && !ordered_ && counts_.steps >= options_.kill->after_steps) {
-      node_.obey(*options_.kill);
+      node_.obey(*options_.kill, [this] { return much_is_outstanding(); });
       ordered_ = true;
     }
     step();
@@ -223,10 +223,18 @@ sim_verdict sim_world::run() {
           node_.order_obeyed()};
 }
 
+bool sim_world::much_is_outstanding() const {
+  const auto any = [this](bool (sim_producer::*outstanding)() const) {
+    return std::any_of(producers_.begin(), producers_.end(),
+                       [&](const auto& p) { return ((*p).*outstanding)(); });
+  };
+  return any(&sim_producer::append_outstanding) && any(&sim_producer::decision_outstanding);
+}
+
 /// An actor that is to be ended may be a quiet one: the load goes on until its message comes.
 bool sim_world::goes_on() const {
   const bool waits = options_.kill && !node_.order_obeyed();
-  return violations_.empty() && counts_.steps < options_.steps * (waits ? 20 : 1);
+  return violations_.empty() && counts_.steps < options_.steps * (waits ? 40 : 1);
 }
 
 void sim_world::count_events() {

@@ -62,6 +62,7 @@ private:
   void notice_power();
   void let_others_go_on();
   [[nodiscard]] bool goes_on() const;
+  [[nodiscard]] bool much_is_outstanding() const;
   void plan_power_cut_at_disk();
 
   // The end (sim_rest.cpp).

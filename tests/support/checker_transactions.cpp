@@ -208,6 +208,12 @@ bool denies_reopening(const event& e, const transaction_history& t) {
          (e.kind == event_kind::query_answered && *t.reopened_at < e.since);
 }
 
+/// Giving up is a way of rolling back: who asks for that has got it.
+bool is_done_by(outcome recorded, outcome wanted) {
+  return recorded == wanted || wanted == outcome::pending ||
+         (wanted == outcome::rolled_back && recorded == outcome::given_up);
+}
+
 } // namespace
 
 void judge_decisions(const history& h, findings& to) {
@@ -222,8 +228,8 @@ void judge_decisions(const history& h, findings& to) {
                t.events);
         break;
       }
-      if (e.kind == event_kind::decision_answered && e.code == ec::ok && e.wanted != s.recorded &&
-          e.wanted != outcome::pending) {
+      if (e.kind == event_kind::decision_answered && e.code == ec::ok &&
+          !is_done_by(s.recorded, e.wanted)) {
         to.add("I5",
                what + ": " + std::string{name_of(e.wanted)} +
                    " was asked for and answered as done, but recorded is " +
