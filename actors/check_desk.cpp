@@ -177,10 +177,11 @@ void check_desk::on_pending_again(pending_entry& entry) {
 
 /// An answer proves that a producer was asked, also when it overtakes the receipt; that only brings
 /// the name then.
-void check_desk::on_undecided(pending_entry& entry, origin by, bool in_progress) {
+void check_desk::on_undecided(pending_entry& entry, const decide_request& answer) {
   const auto t = now();
-  if (by == origin::check || in_progress) {
-    if (entry.has(pending_flags::asking))
+  const bool in_progress = answer.in_progress;
+  if (answer.by == origin::check || in_progress) {
+    if (speaks_of_ask(entry, answer.attempt))
       take_receipt(entry, {}, t, !in_progress);
     else if (in_progress && entry.has(pending_flags::counted) && entry.attempts > 0)
       undo_attempt(entry);
@@ -192,11 +193,11 @@ void check_desk::on_undecided(pending_entry& entry, origin by, bool in_progress)
   send_armed();
 }
 
-void check_desk::on_decided_by_check(pending_entry& entry, outcome what) {
-  if (entry.has(pending_flags::asking))
+void check_desk::on_decided_by_check(pending_entry& entry, const decide_request& answer) {
+  if (speaks_of_ask(entry, answer.attempt))
     take_receipt(entry, {}, now(), true);
   armed_.clear(); // nothing follows
-  fold_->asks.answer(entry.id, name_of(what));
+  fold_->asks.answer(entry.id, name_of(answer.wanted));
 }
 
 void check_desk::on_running(const producer_running& x) {
@@ -211,8 +212,12 @@ void check_desk::on_running(const producer_running& x) {
     if (place == pending_table::none)
       continue;
     auto& entry = fold_->pending.at(place);
-    if (entry.producer == x.producer && entry.state == pending_state::pending)
-      on_undecided(entry, origin::check, true);
+    if (entry.producer != x.producer || entry.state != pending_state::pending)
+      continue;
+    decide_request still_runs;
+    still_runs.by = origin::check;
+    still_runs.in_progress = true;
+    on_undecided(entry, still_runs);
   }
 }
 

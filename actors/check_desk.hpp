@@ -53,9 +53,9 @@ public:
   /// A decision could not be recorded: it is pending as before.
   void on_pending_again(pending_entry& entry);
   /// The answer "unknown" or "in progress".
-  void on_undecided(pending_entry& entry, origin by, bool in_progress);
+  void on_undecided(pending_entry& entry, const decide_request& answer);
   /// An answer that decides.
-  void on_decided_by_check(pending_entry& entry, outcome what);
+  void on_decided_by_check(pending_entry& entry, const decide_request& answer);
 
   void on_timer(std::uint32_t timer);
   void on_due(const deadlines_due& x);
@@ -108,6 +108,11 @@ private:
   void wake(group_desk& desk);
   void find_group(group_id group, group_desk& desk);
   void take_receipt(pending_entry& entry, const check_result& result, mono_ms now, bool counts);
+  /// Whether word of the ask with this number (0 = not known) speaks of the one that is under way.
+  /// It does not if that one was counted already: it is late then.
+  [[nodiscard]] static bool speaks_of_ask(const pending_entry& entry, std::uint16_t attempt) {
+    return entry.has(pending_flags::asking) && (attempt == 0 || attempt > entry.attempts);
+  }
   void undo_attempt(pending_entry& entry);
   void note_count(pending_entry& entry);
 

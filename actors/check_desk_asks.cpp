@@ -254,9 +254,10 @@ void check_desk::on_handled(const checks_handled& x) {
     const auto id = result.transaction.opened_at;
     const auto place = fold_->pending.find(id);
     const bool asking =
-        place != pending_table::none && fold_->pending.at(place).has(pending_flags::asking);
+        place != pending_table::none && speaks_of_ask(fold_->pending.at(place), result.attempt);
     if (!asking) {
-      // The answer was faster; or the ask was given up as lost and has been made again since.
+      // The answer was faster; or the receipt is one of an earlier ask; or the ask was given up as
+      // lost and has been made again since.
       if (result.handed_over)
         fold_->asks.name_member(id, member_hash(result.member_name), result.member_name);
       continue;

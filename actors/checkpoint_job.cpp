@@ -145,15 +145,14 @@ result<void> checkpoint_job::write_entries(storage::run_writer& run) {
   entries_.erase(std::unique(entries_.begin(), entries_.end(), same), entries_.end());
   std::vector<storage::queue_entry> row;
   for (std::size_t i = 0; i < entries_.size();) {
+    // Up to the queue's end, or to offsets that were lost with their record.
     const auto& [queue, first] = entries_[i];
     row.clear();
     auto j = i;
     for (; j < entries_.size() && entries_[j].first == queue; ++j) {
       const auto& e = entries_[j].second;
       if (e.offset.value != first.offset.value + row.size())
-        return fail(ec::internal, "queue " + std::to_string(queue.topic.value) + "/" +
-                                      std::to_string(queue.queue.value) + " has a gap before " +
-                                      std::to_string(e.offset.value));
+        break;
       row.push_back({e.at, e.length, e.tag_hash, e.visible_ms});
     }
     if (auto added = run.add_entries(queue, first.offset, row); !added)

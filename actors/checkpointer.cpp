@@ -173,16 +173,33 @@ void checkpointer_state::finish() {
   ++made_;
   last_ = *made;
   last_took_ = std::chrono::duration_cast<std::chrono::milliseconds>(time_->now() - began_);
-  // First the reader, so that whoever frees memory now finds its entries in the run.
-  self_->send(peers_->log_reader.actor, checkpoint_made{made->replay_from, made->bytes, {}});
-  const run_saved saved{made->replay_from};
+  // First the reader, and its word for it: whoever frees memory now finds its entries in the run.
+  // One that ended meanwhile has perhaps a successor who looked before the run was there; then
+  // nobody frees anything, and the next run holds it once more.
+  const checkpoint_made done{made->replay_from, made->bytes, {}};
+  self_->request(peers_->log_reader.actor, patience, done)
+      .then(
+          [this, done, number = number_] {
+            if (number == number_)
+              tell_saved(done);
+          },
+          [this, done, number = number_](const caf::error&) {
+            if (number != number_)
+              return;
+            members_.reset();
+            announce(done);
+          });
+}
+
+void checkpointer_state::tell_saved(const checkpoint_made& done) {
+  const run_saved saved{done.replay_from};
   self_->send(peers_->op_store.actor, saved);
   if (members_)
     for (const auto& [key, queue] : members_->queues)
       self_->send(queue, saved);
   self_->send(peers_->commit_log.actor, saved);
   members_.reset();
-  announce({made->replay_from, made->bytes, {}});
+  announce(done);
 }
 
 void checkpointer_state::abandon(error why) {

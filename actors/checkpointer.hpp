@@ -67,6 +67,7 @@ private:
   void source_done();
   void source_failed(std::size_t index, const std::string& why);
   void finish();
+  void tell_saved(const checkpoint_made& done);
   void abandon(error why);
   void announce(const checkpoint_made& x);
 

@@ -60,11 +60,19 @@ void commit_log_state::on_bind(const bind_queue& x) {
     self_->send(actor, entries_visible{x.queue, durable_, std::move(entries)});
 }
 
+void commit_log_state::on_damage(const note_damage& x) {
+  spdlog::error("quarantined: {} at position {}: {}", x.item.what, x.item.at.value, x.item.why);
+  tail_.quarantine(x.item);
+}
+
 status_report commit_log_state::status() const {
   const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
   status_report report;
   report.actor = name;
   report.quarantined = tail_.quarantined;
+  for (auto& item : report.quarantined)
+    if (item.transaction.opened_at != position{})
+      item.transaction = env_->ids.at(item.transaction.opened_at);
   report.samples = {
       {"rocketmq_messages_in_total", "", number(messages_in_)},
       {"rocketmq_storage_size", "", number(durable_.value - log_->begin().value)},
@@ -106,6 +114,7 @@ commit_log_actor::behavior_type commit_log(commit_log_pointer self, const shard_
       [&s](const checkpoint_made& x) { s.on_checkpoint_made(x); },
       [&s](const run_saved& x) { s.on_run_saved(x); },
       [&s](const disk_state& x) { s.on_disk_state(x); },
+      [&s](const note_damage& x) { s.on_damage(x); },
       [&s](const take_slices& x) { return s.on_take_slices(x); },
       [&s](const take_unsaved& x) { return s.on_take_unsaved(x); },
   };

@@ -72,6 +72,7 @@ public:
   void on_batch_synced(const batch_synced& x);
   void on_tick(const tick& x);
   void on_disk_state(const disk_state& x) { disk_full_ = x.full; }
+  void on_damage(const note_damage& x);
   void on_stop();
 
   slices_taken on_take_slices(const take_slices& x);

@@ -310,6 +310,8 @@ bool consumer_group_state::try_acknowledge(const caf::strong_actor_ptr& who,
   for (const auto& item : what.items) {
     auto& window = *queues.find(item.queue).value().window;
     const auto before = window.leased();
+    if (item.quarantined)
+      note_unreadable(item, window.held_at(item.offset));
     switch (window.acknowledge(item)) {
     case queue_window::ack::accepted:
       ++answer.accepted;
@@ -321,8 +323,6 @@ bool consumer_group_state::try_acknowledge(const caf::strong_actor_ptr& who,
       ++answer.late;
       break;
     }
-    if (item.quarantined)
-      note_unreadable(item);
     if (item.done)
       dirty.insert(item.queue);
     else if (window.leased() != before)
@@ -345,16 +345,14 @@ void consumer_group_state::retry_held_acks() {
   }
 }
 
-void consumer_group_state::note_unreadable(const acknowledgement& what) {
-  if (unreadable.size() >= quarantine_listed_max)
-    return;
-  unreadable.push_back({{},
-                        "message",
-                        "topic " + std::to_string(what.queue.topic.value) + " queue " +
-                            std::to_string(what.queue.queue.value) + " offset " +
-                            std::to_string(what.offset.value) +
-                            ": its stored bytes fail their check, not delivered",
-                        {}});
+void consumer_group_state::note_unreadable(const acknowledgement& what, position at) {
+  self->send(commit_log, note_damage{{at,
+                                      "message",
+                                      "topic " + std::to_string(what.queue.topic.value) +
+                                          " queue " + std::to_string(what.queue.queue.value) +
+                                          " offset " + std::to_string(what.offset.value) +
+                                          ": its stored bytes fail their check, not delivered",
+                                      {}}});
 }
 
 // -- progress -----------------------------------------------------------------------
@@ -560,7 +558,6 @@ status_report consumer_group_state::status() {
     gauge("handfast_consumer_end_offset", labels, end);
   }
   report.quarantined = member->quarantined();
-  report.quarantined.insert(report.quarantined.end(), unreadable.begin(), unreadable.end());
   return report;
 }
 

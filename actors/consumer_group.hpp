@@ -5,7 +5,7 @@
 /// Receives       fetch_messages, acknowledge, member_left (connections), entries_fetched and
 ///                queue_grew (queues), queue_found (node_supervisor), records_durable (commit_log).
 /// Sends          deliver, acknowledged (connections), fetch_entries, watch_queue (queues),
-///                find_queue (node_supervisor), append_records (commit_log).
+///                find_queue (node_supervisor), append_records, note_damage (commit_log).
 /// Owns           members, leases, progress of the group on every queue it reads.
 /// Supervised by  node_supervisor; a restarted one has the durable progress and no leases.
 /// Blocks?        No.
@@ -67,7 +67,6 @@ struct consumer_group_state {
   static constexpr std::size_t held_acks_max = 1'024;
   /// Progress records under way at once; what comes meanwhile shares the next one.
   static constexpr std::size_t writes_max = 4;
-  static constexpr std::size_t quarantine_listed_max = 1'000;
   static constexpr std::uint32_t wait_ms_max = 10 * 60 * 1'000;
   /// Attempts become durable with the next acknowledgement, at the latest after this.
   static constexpr std::chrono::seconds lazy_write{1};
@@ -129,7 +128,6 @@ struct consumer_group_state {
   bool lazy_asked = false;
   bool retry_asked = false;
   time_point armed_until = time_point::max();
-  std::vector<quarantined_item> unreadable; ///< acknowledged as such, newest last
   peer<node_supervisor_actor> supervisor;
   commit_log_actor commit_log;
   caf::strong_actor_ptr stop_asker;
@@ -150,7 +148,7 @@ private:
   void end_fetch(const parked_fetch& fetch, ec code);
   [[nodiscard]] bool try_acknowledge(const caf::strong_actor_ptr& who, const acknowledge& what);
   void retry_held_acks();
-  void note_unreadable(const acknowledgement& what);
+  void note_unreadable(const acknowledgement& what, position at);
   void attempts_changed(queue_key key);
   void ask_write();
   void write();

@@ -33,6 +33,8 @@ void half_store_state::on_peers(const peers_changed& x) {
   begin_service();
   if (before && before->op_store.life != peers_->op_store.life)
     resend_to_op_store();
+  if (before && before->log_reader.life != peers_->log_reader.life && !bodies_.places.empty())
+    ask_for_bodies();
 }
 
 void half_store_state::begin_service() {
@@ -40,6 +42,7 @@ void half_store_state::begin_service() {
     return;
   served_ = true;
   checks_->on_served();
+  start_timer(before_bodies, look_at_bodies);
 }
 
 void half_store_state::on_replayed(const log_replayed& x) {
@@ -354,6 +357,8 @@ void half_store_state::on_tick(const tick& x) {
     return;
   if (x.timer == list_more)
     list_some();
+  else if (x.timer == look_at_bodies)
+    ask_for_bodies();
   else
     checks_->on_timer(x.timer);
 }
@@ -391,6 +396,7 @@ half_store_actor::behavior_type half_store(half_store_state::self_pointer self,
       [&s](const ask_topic_usage& x) { s.on_topic_usage(x); },
       [&s](const producer_group_found& x) { s.checks().on_group_found(x); },
       [&s](const group_presence& x) { s.checks().on_presence(x); },
+      [&s](const records_read& x) { s.on_bodies(x); },
   };
 }
 

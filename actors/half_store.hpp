@@ -7,9 +7,10 @@
 ///                records_durable, append_refused, append_repeated (commit_log); decided,
 ///                outcome_known (op_store); deadlines_due, rearm_all (check_scheduler);
 ///                checks_handled, group_presence (producer groups); exhausted_judged
-///                (check_listener); ask_topic_usage (topic_registry); take_slices (checkpointer).
+///                (check_listener); ask_topic_usage (topic_registry); take_slices (checkpointer);
+///                records_read (log_reader).
 /// Sends          append_records (commit_log); record_decisions, judge_decisions, find_outcome
-/// (op_store); arm_deadlines;
+/// (op_store); arm_deadlines; read_records (log_reader);
 ///                ask_producers; checks_exhausted; find_producer_group (supervisor); halves_stored,
 ///                decided and the answers to questions (whoever asked).
 /// Owns           pending and deciding transactions, their attempts, and what is on its way to the
@@ -80,6 +81,14 @@ struct question {
   transaction_id transaction;
   bool reopen = false;
 };
+/// Bodies that are looked at, a few at a time.
+struct bodies_under_way {
+  correlation asked;
+  std::vector<record_place> places;
+  std::vector<position> owners; ///< transaction of each
+  pending_table::place from = 0;
+  pending_table::place next = 0;
+};
 struct listing {
   caf::strong_actor_ptr asker;
   list_transactions what;
@@ -118,6 +127,7 @@ public:
   void on_reopen(const reopen_transaction& x);
   void on_outcome(const outcome_known& x);
   void on_topic_usage(const ask_topic_usage& x);
+  void on_bodies(const records_read& x);
   void on_tick(const tick& x);
   [[nodiscard]] status_report status() const;
 
@@ -132,8 +142,12 @@ public:
   void tell_observers(const transaction_event& event) override;
   void start_timer(std::chrono::milliseconds in, std::uint32_t timer) override;
 
+  /// Bodies are looked at from this long after the start, in steps this far apart.
+  static constexpr std::chrono::milliseconds before_bodies{100};
+  static constexpr std::chrono::milliseconds between_bodies{5};
+
 private:
-  enum timer_name : std::uint32_t { list_more = check_desk::first_free_timer };
+  enum timer_name : std::uint32_t { list_more = check_desk::first_free_timer, look_at_bodies };
 
   using awaited = half_store_parts::awaited;
   using waiter = half_store_parts::waiter;
@@ -142,6 +156,7 @@ private:
   using joins_under_way = half_store_parts::joins_under_way;
   using question = half_store_parts::question;
   using listing = half_store_parts::listing;
+  using bodies_under_way = half_store_parts::bodies_under_way;
 
   void begin_service();
   void apply(const log_record& record, bool replayed);
@@ -177,6 +192,8 @@ private:
   void list_some();
   [[nodiscard]] bool matches(const pending_entry& entry, const list_transactions& wanted) const;
   void send_listing(listing& from);
+  void ask_for_bodies();
+  void set_aside(position transaction, position body);
   void answer_stop_if_done();
 
   self_pointer self_;
@@ -199,6 +216,7 @@ private:
   tsl::robin_map<std::uint64_t, question> questions_;
   tsl::robin_map<position, std::vector<question>> reopening_;
   std::deque<listing> listings_;
+  bodies_under_way bodies_;
 
   record_decisions orders_;
   judge_decisions to_judge_;

@@ -43,8 +43,6 @@ void half_store_state::take_decision(const decide_request& request,
   const auto id = request.transaction.opened_at;
   const auto place = member_->fold.pending.find(id);
   if (place == pending_table::none) {
-    if (member_->fold.is_damaged(id))
-      return refuse_with(ec::transaction_quarantined);
     const auto ours = ++last_question_;
     judged_[ours] = {asker, request};
     to_judge_.requests.push_back(request);
@@ -56,7 +54,7 @@ void half_store_state::take_decision(const decide_request& request,
     return refuse_with(code, entry.messages);
   if (request.wanted == outcome::pending) {
     if (entry.state == pending_state::pending)
-      checks_->on_undecided(entry, request.by, request.in_progress);
+      checks_->on_undecided(entry, request);
     return refuse_with(ec::ok, entry.messages);
   }
   if (entry.state == pending_state::deciding) {
@@ -71,7 +69,7 @@ void half_store_state::take_decision(const decide_request& request,
       request.messages != entry.messages)
     return refuse_with(ec::incomplete, entry.messages);
   if (request.by == origin::check)
-    checks_->on_decided_by_check(entry, request.wanted);
+    checks_->on_decided_by_check(entry, request);
   mark_deciding(entry, request, {asker, request.id, request.wanted});
 }
 

@@ -89,8 +89,6 @@ void half_store_state::on_find(const find_transaction& x) {
   const auto place = member_->fold.pending.find(x.transaction.opened_at);
   if (place != pending_table::none)
     return answer(ec::ok, life_of(member_->fold.pending.at(place)));
-  if (member_->fold.is_damaged(x.transaction.opened_at))
-    return answer(ec::transaction_quarantined);
   ask_op_store({asker, x.id, x.transaction, false});
 }
 

@@ -103,7 +103,7 @@ private:
   [[nodiscard]] stored_outcome stored(const outcome_entry& entry) const;
   [[nodiscard]] decision_result judge(const decide_request& request,
                                       const outcome_entry& entry) const;
-  [[nodiscard]] ec reason_for_missing(position transaction) const;
+  [[nodiscard]] ec reason_for_missing(position transaction, ec opening) const;
   void start(lookup what);
   void send(std::uint64_t id, const lookup& what);
   void read_decisions(std::uint64_t id, lookup& what);

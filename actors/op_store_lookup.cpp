@@ -43,8 +43,10 @@ decision_result op_store_state::judge(const decide_request& request,
 }
 
 /// Ids carry a proof that this store gave them out, so one that is neither pending nor on record
-/// was decided too long ago.
-ec op_store_state::reason_for_missing(position transaction) const {
+/// was decided too long ago, unless the record that opened it can't be read.
+ec op_store_state::reason_for_missing(position transaction, ec opening) const {
+  if (opening == ec::corrupt)
+    return ec::transaction_quarantined;
   return transaction < member_->applied() ? ec::transaction_expired : ec::unknown_transaction;
 }
 
@@ -146,28 +148,26 @@ void op_store_state::on_outcomes(const outcomes_found& x) {
     if (o.result != outcome::pending && o.reopened_as == position{})
       o.reopened_as = member_->fold.reopened_as(o.transaction);
   if (what.requests.empty()) {
-    if (what.outcomes.front().result == outcome::pending) {
-      what.known.code = reason_for_missing(what.known.outcome.transaction);
-      self_->send(caf::actor_cast<half_store_actor>(what.asker), std::move(what.known));
-      lookups_.erase(found);
-      return;
-    }
+    const auto transaction = what.known.outcome.transaction;
     what.known.outcome = what.outcomes.front();
+    what.known.outcome.transaction = transaction;
   }
   read_decisions(x.id.value, what);
 }
 
 /// The next stage: the DECIDE records, for places and offsets; for a single question also the
-/// record that opened it.
+/// record that opened it. Of what is not decided only the opening record can say more.
 void op_store_state::read_decisions(std::uint64_t id, lookup& what) {
   what.at = lookup::stage::decisions;
   what.places.clear();
   if (what.requests.empty()) {
     what.places = {{what.known.outcome.decided_at, 0}, {what.known.outcome.transaction, 0}};
   } else {
-    for (const auto& o : what.outcomes)
-      if (o.result == outcome::committed)
-        what.places.push_back({o.decided_at, 0});
+    for (std::size_t i = 0; i < what.outcomes.size(); ++i)
+      if (what.outcomes[i].result == outcome::committed)
+        what.places.push_back({what.outcomes[i].decided_at, 0});
+      else if (what.outcomes[i].result == outcome::pending)
+        what.places.push_back({what.requests[i].transaction.opened_at, 0});
     if (what.places.empty()) {
       answer_judged(what, nullptr);
       lookups_.erase(id);
@@ -198,8 +198,9 @@ void op_store_state::answer_judged(lookup& what, const records_read* read) {
     const auto& request = what.requests[i];
     const auto& known = what.outcomes[i];
     if (known.result == outcome::pending) {
+      const auto opening = read->records[next++].code;
       answers_.add(what.asker, {request.id,
-                                reason_for_missing(request.transaction.opened_at),
+                                reason_for_missing(request.transaction.opened_at, opening),
                                 request.transaction,
                                 {},
                                 request.by,
@@ -242,7 +243,9 @@ void op_store_state::take_opening(outcome_known& known, const log_record& record
 
 void op_store_state::answer_found(std::uint64_t id, lookup& what, const records_read& read) {
   auto& known = what.known;
-  if (what.at == lookup::stage::decisions) {
+  if (known.outcome.result == outcome::pending) {
+    known.code = reason_for_missing(known.outcome.transaction, read.records[1].code);
+  } else if (what.at == lookup::stage::decisions) {
     const auto& decide = read.records[0];
     if (decide.code == ec::ok && decide.record.type == record_type::decide) {
       const auto messages =

@@ -155,6 +155,7 @@ void producer_group_state::on_handled(const checks_handled& x) {
     }
     // A late receipt is a receipt: that member was asked.
     auto told = result;
+    told.attempt = a.order.attempt;
     if (const auto* m = find_member(from)) {
       told.member = m->producer;
       told.member_name = m->name;

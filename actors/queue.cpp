@@ -148,10 +148,17 @@ void queue_state::answer(const caf::strong_actor_ptr& asker, const fetch_entries
     auto bounded = what;
     bounded.from = from;
     bounded.max = max;
-    const auto& kept = relayed.emplace(id, relayed_fetch{asker, bounded}).first->second;
+    const auto to = std::min(queue_offset{from.value + max}, index.memory_first());
+    const auto& kept = relayed.emplace(id, relayed_fetch{asker, bounded, to}).first->second;
     relay(id, kept);
     return;
   }
+  answer_from_memory(asker, what, from);
+}
+
+void queue_state::answer_from_memory(const caf::strong_actor_ptr& asker, const fetch_entries& what,
+                                     queue_offset from) {
+  const auto max = std::min<std::uint32_t>(what.max, limits::page_items_max);
   auto entries = max > 0 ? index.read(from, max) : std::vector<visible_entry>{};
   // Connections and consumer groups take the same answer; the handle type only names the message.
   self->send(caf::actor_cast<connection_actor>(asker),
@@ -160,17 +167,27 @@ void queue_state::answer(const caf::strong_actor_ptr& asker, const fetch_entries
 }
 
 void queue_state::relay(std::uint64_t id, const relayed_fetch& fetch) {
-  const auto to =
-      std::min(queue_offset{fetch.what.from.value + fetch.what.max}, index.memory_first());
-  self->send(log_reader.actor, read_index{correlation{id}, index.key(), fetch.what.from, to});
+  self->send(log_reader.actor, read_index{correlation{id}, index.key(), fetch.what.from, fetch.to});
 }
 
 void queue_state::on_fetched(entries_fetched& x) {
   const auto found = relayed.find(x.id.value);
   if (found == relayed.end())
     return;
+  if (x.code == ec::ok && x.entries.empty() && found->second.to < index.memory_first()) {
+    // Nothing stands there: offsets were lost. What comes next is wherever runs go on.
+    found->second.to = index.memory_first();
+    relay(found->first, found->second);
+    return;
+  }
   const auto fetch = std::move(found->second);
   relayed.erase(found);
+  if (x.code == ec::ok && x.entries.empty()) {
+    answer_from_memory(fetch.asker, fetch.what, index.memory_first());
+    return;
+  }
+  if (x.entries.size() > fetch.what.max)
+    x.entries.resize(fetch.what.max);
   self->send(caf::actor_cast<connection_actor>(fetch.asker),
              entries_fetched{fetch.what.id, index.key(), x.code, index.first(), index.end(),
                              std::move(x.entries)});

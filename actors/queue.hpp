@@ -12,9 +12,10 @@
 /// Supervised by  node_supervisor; a restarted one builds itself from checkpoint and log.
 /// Blocks?        No: what has left the memory is read by log_reader.
 ///
-/// Guarantees: entries are dense, each offset once, and never shown before they are durable; a
-/// fetch is answered, also across a restart of log_reader. Not guaranteed: watches survive a
-/// restart of the queue itself; its watchers learn of that by `queue_found` and watch again.
+/// Guarantees: each offset once, without gaps unless a record that held some was lost, and never
+/// shown before it is durable; a fetch is answered, also across a restart of log_reader. Not
+/// guaranteed: watches survive a restart of the queue itself; its watchers learn of that by
+/// `queue_found` and watch again.
 
 #include "actors/folds/queue_index.hpp"
 #include "actors/loop_actor.hpp"
@@ -59,6 +60,7 @@ struct queue_state {
   struct relayed_fetch {
     caf::strong_actor_ptr asker;
     fetch_entries what;
+    queue_offset to{}; ///< asked for up to here
   };
   struct watcher {
     caf::strong_actor_ptr who;
@@ -86,6 +88,8 @@ struct queue_state {
 private:
   void answer(const caf::strong_actor_ptr& asker, const fetch_entries& what);
   void relay(std::uint64_t id, const relayed_fetch& fetch);
+  void answer_from_memory(const caf::strong_actor_ptr& asker, const fetch_entries& what,
+                          queue_offset from);
   void replay_from(position from);
   void serve();
   void wake_watchers();

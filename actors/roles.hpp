@@ -297,6 +297,12 @@ struct checkpoint_made {
   error why;
 };
 
+/// consumer_group -> commit_log: a message whose stored bytes fail their check. It stays listed,
+/// over checkpoints too.
+struct note_damage {
+  quarantined_item item;
+};
+
 /// segment_keeper -> commit_log: the disk has no room for another segment, or has it again.
 struct disk_state {
   bool full = false;
@@ -319,14 +325,13 @@ using tree_member_actor = caf::typed_actor<caf::reacts_to<peers_changed>, caf::r
 
 /// The log's tail: stamps positions and offsets, forms batches, has them written, dispatches what
 /// is durable in log order, recognises repeated sends.
-using commit_log_actor =
-    tree_member_actor::extend<caf::reacts_to<append_messages>, caf::reacts_to<append_records>,
-                              caf::reacts_to<register_appender>, caf::reacts_to<bind_queue>,
-                              caf::reacts_to<batch_synced>, caf::reacts_to<flush>,
-                              caf::reacts_to<tick>, caf::reacts_to<checkpoint_made>,
-                              caf::reacts_to<run_saved>, caf::reacts_to<disk_state>,
-                              caf::replies_to<take_slices>::with<slices_taken>,
-                              caf::replies_to<take_unsaved>::with<unsaved_taken>>;
+using commit_log_actor = tree_member_actor::extend<
+    caf::reacts_to<append_messages>, caf::reacts_to<append_records>,
+    caf::reacts_to<register_appender>, caf::reacts_to<bind_queue>, caf::reacts_to<batch_synced>,
+    caf::reacts_to<flush>, caf::reacts_to<tick>, caf::reacts_to<checkpoint_made>,
+    caf::reacts_to<run_saved>, caf::reacts_to<disk_state>, caf::reacts_to<note_damage>,
+    caf::replies_to<take_slices>::with<slices_taken>,
+    caf::replies_to<take_unsaved>::with<unsaved_taken>>;
 
 /// Reads bodies, old index entries, old outcomes and stretches of the log. May block: spawned
 /// detached.
@@ -358,7 +363,7 @@ using half_store_actor = fold_actor::extend<
     caf::reacts_to<struct exhausted_judged>, caf::reacts_to<struct rearm_all>,
     caf::reacts_to<struct producer_running>, caf::reacts_to<struct outcome_known>,
     caf::reacts_to<struct ask_topic_usage>, caf::reacts_to<struct producer_group_found>,
-    caf::reacts_to<struct group_presence>>;
+    caf::reacts_to<struct group_presence>, caf::reacts_to<records_read>>;
 
 /// Every *decided* transaction: the newest in memory, older ones through the log_reader.
 using op_store_actor =

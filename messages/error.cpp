@@ -66,7 +66,8 @@ constexpr std::array rows{
         "The node holds another number of messages than the commit names; send the missing ones or "
         "roll back."},
     row{ec::transaction_quarantined, "transaction_quarantined", refused, false,
-        "A stored record of it is damaged; see `handfast tx show ID`."},
+        "A stored record of it is damaged: see `handfast quarantine list`. It can only be rolled "
+        "back, if it is still pending."},
     row{ec::not_reopenable, "not_reopenable", refused, false,
         "Only a given-up transaction can be opened again."},
     row{ec::cross_shard, "cross_shard", refused, false,

@@ -35,6 +35,8 @@ constexpr std::size_t outcomes_in_memory = 1'000'000;
 constexpr std::uint32_t connection_credit = 4'096;
 /// Bytes that one connection may have in flight.
 constexpr std::size_t connection_bytes_in_flight = 32 * mib;
+/// Of frames that the clients of a node have begun and not finished, together.
+constexpr std::size_t begun_frames_bytes_max = 256 * mib;
 /// One batch of the log: bytes and records.
 constexpr std::size_t batch_bytes_max = 4 * mib;
 constexpr std::size_t batch_records_max = 4'096;

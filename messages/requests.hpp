@@ -113,10 +113,11 @@ struct decide_request {
   std::uint16_t messages = 0; ///< how many the producer sent; 0 = not stated
   bool in_progress =
       false; ///< answer to a check: the local transaction still runs, the attempt does not count
+  std::uint16_t attempt = 0; ///< of the check that this answers; 0 = not known
 };
 template <class Inspector>
 auto inspect(Inspector& f, decide_request& x) {
-  return f(x.id, x.transaction, x.wanted, x.by, x.group, x.messages, x.in_progress);
+  return f(x.id, x.transaction, x.wanted, x.by, x.group, x.messages, x.in_progress, x.attempt);
 }
 
 /// connection, check_listener -> half_store. Answer: `decided`.
@@ -206,10 +207,11 @@ struct check_result {
   producer_id member;
   std::string member_name;
   bool original_connected = false; ///< said by producer_group about what was not handed over
+  std::uint16_t attempt = 0; ///< said by producer_group about what was handed over; 0 = not known
 };
 template <class Inspector>
 auto inspect(Inspector& f, check_result& x) {
-  return f(x.transaction, x.handed_over, x.member, x.member_name, x.original_connected);
+  return f(x.transaction, x.handed_over, x.member, x.member_name, x.original_connected, x.attempt);
 }
 
 /// connection -> producer_group, producer_group -> half_store.

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <ctime>
 #include <iostream>
+#include <map>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@ namespace {
 constexpr std::chrono::milliseconds grace{200};
 /// For threads that still wait for the disk or for user code.
 constexpr std::chrono::milliseconds actors_patience{300};
+/// `timeout` and some supervisors signal a process and then its group: that is one request.
+constexpr std::chrono::milliseconds one_request{200};
 
 /// Blocks the signals that the main thread waits for, in all threads started while it lives.
 class awaited_signals {
@@ -85,12 +88,20 @@ void greet(const node& running, const config::settings& settings, std::chrono::m
 void say_goodbye(const stop_report& how, cli::console& io) {
   if (how.failure.code != ec::ok)
     io.err << "handfast: stopped: " << to_string(how.failure) << "\n" << std::flush;
-  io.out << fmt::format("Stopped after {} ms: {} connection{} closed, {}, {}.\n", how.took.count(),
+  io.out << fmt::format("Stopped after {} ms: {} connection{} closed, {}, {}\n", how.took.count(),
                         how.connections, how.connections == 1 ? "" : "s",
                         how.checkpoint ? "checkpoint made" : "no new checkpoint",
-                        how.unfinished.empty() ? "everything finished" : "not finished:");
+                        how.unfinished.empty() ? "everything finished." : "not finished:");
+  constexpr std::size_t lines_max = 20;
+  std::map<std::string_view, std::size_t> times;
   for (const auto& one : how.unfinished)
-    io.out << "  " << one << "\n";
+    ++times[one];
+  std::size_t lines = 0;
+  for (const auto& [one, count] : times)
+    if (++lines <= lines_max)
+      io.out << "  " << one << (count == 1 ? "" : fmt::format(", {} times", count)) << "\n";
+  if (lines > lines_max)
+    io.out << fmt::format("  and {} more\n", lines - lines_max);
   io.out << std::flush;
 }
 
@@ -98,6 +109,7 @@ void say_goodbye(const stop_report& how, cli::console& io) {
 std::optional<stop_report> wait_for_end(node& running, const awaited_signals& signals,
                                         std::chrono::milliseconds stop_timeout) {
   std::optional<clock::time_point> leave_at;
+  clock::time_point asked_at;
   const system_clock time;
   for (;;) {
     const int got = leave_at ? signals.wait_for(std::max<std::chrono::nanoseconds>(
@@ -107,7 +119,9 @@ std::optional<stop_report> wait_for_end(node& running, const awaited_signals& si
       return report;
     if (got == SIGHUP) {
       running.reopen_logs();
-    } else if (got == SIGTERM || got == SIGINT) {
+    } else if ((got == SIGTERM || got == SIGINT) &&
+               !(leave_at && time.now() - asked_at < one_request)) {
+      asked_at = time.now();
       spdlog::info("{}: stopping{}", got == SIGTERM ? "SIGTERM" : "SIGINT",
                    leave_at ? " in a hurry" : "");
       running.stop();

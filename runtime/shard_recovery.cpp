@@ -1,5 +1,6 @@
 #include "runtime/shard_recovery.hpp"
 
+#include <algorithm>
 #include <exception>
 
 namespace handfast::runtime {
@@ -16,6 +17,8 @@ public:
   std::map<group_id, progress_table> groups;
   std::map<queue_key, queue_index> queues;
   std::string checkpoint_refused;
+  topic_id highest_topic; ///< that anything names
+  group_id highest_group;
 
   result<void> on_checkpoint(const storage::checkpoint& found) override {
     for (const auto& slice : found.slices) {
@@ -72,7 +75,36 @@ private:
     } // else: of a newer version that this one may pass over
   }
 
+  /// Offsets that a damaged or lost record held. Queues pass over them.
+  void note_missing_offsets(const log_record& record) {
+    for_each_visible(record, [&](queue_key queue, const visible_entry& entry) {
+      note_ids(queue.topic, {});
+      const auto end = tail.heads.durable(queue);
+      if (entry.offset > end)
+        tail.quarantine(
+            {record.at,
+             "queue " + std::to_string(queue.topic.value) + "/" + std::to_string(queue.queue.value),
+             "offsets " + std::to_string(end.value) + " to " +
+                 std::to_string(entry.offset.value - 1) +
+                 ", before this record, are lost; consumers pass over them",
+             {}});
+      tail.heads.set_durable(queue, queue_offset{entry.offset.value + 1});
+    });
+  }
+
+  /// Ids far ahead of all others are damage themselves.
+  void note_ids(topic_id topic, group_id group) {
+    constexpr std::uint32_t believable = 1'000'000;
+    if (topic.value < topics.next_topic().value + believable)
+      highest_topic = std::max(highest_topic, topic);
+    if (group.value < topics.next_group().value + believable)
+      highest_group = std::max(highest_group, group);
+  }
+
   void apply(const log_record& record) {
+    note_missing_offsets(record);
+    if (const auto* message = std::get_if<message_record>(&record.content))
+      note_ids(message->topic, message->group);
     attempt(record, [&] { tail.apply(record); });
     attempt(record, [&] { outcomes.apply(record); });
     attempt(record, [&] { half.apply(record); });
@@ -80,8 +112,10 @@ private:
       attempt(record, [&] { topics.apply(std::get<meta_record>(record.content)); });
     else if (record.type == record_type::progress)
       attempt(record, [&] {
-        for (const auto& entry : std::get<progress_record>(record.content).groups)
+        for (const auto& entry : std::get<progress_record>(record.content).groups) {
+          note_ids(entry.topic, entry.group);
           groups.try_emplace(entry.group, entry.group).first->second.apply(entry);
+        }
       });
   }
 
@@ -121,6 +155,10 @@ result<std::unique_ptr<recovered_shard>> recover_shard(storage::file_system& dis
   }
   if (!store)
     return tl::unexpected{store.error()};
+
+  // The META record of a topic or group may be among what was lost: whoever gets its id would get
+  // its messages.
+  visitor->topics.keep_free(visitor->highest_topic, visitor->highest_group);
 
   const storage::record_codec codec{store->directory.identity().store_id};
   const auto epoch = store->report.last_epoch + 1;

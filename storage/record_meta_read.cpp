@@ -3,11 +3,22 @@
 
 #include <capnp/serialize.h>
 
+#include <algorithm>
+
 namespace handfast::storage {
 
 namespace {
 
 namespace schema = log_schema;
+
+/// No queue ever gets that far; counting on from an offset near the end of 64 bits would wrap.
+bool is_possible(queue_offset offset) {
+  return offset.value < std::uint64_t{1} << 56;
+}
+
+bool are_possible(const std::vector<index_entry>& entries) {
+  return std::ranges::all_of(entries, [](const auto& e) { return is_possible(e.offset); });
+}
 
 bool read(schema::Message::Reader from, std::size_t payload_bytes, message_record& to) {
   to.topic = {from.getTopic()};
@@ -25,7 +36,7 @@ bool read(schema::Message::Reader from, std::size_t payload_bytes, message_recor
   to.transaction = {from.getTransaction()};
   to.delay_ms = from.getDelayMs();
   to.properties_size = from.getPropertiesSize();
-  return to.properties_size <= payload_bytes;
+  return to.properties_size <= payload_bytes && is_possible(to.offset);
 }
 
 std::vector<index_entry> read(capnp::List<schema::IndexEntry>::Reader from) {
@@ -60,7 +71,7 @@ bool read(schema::Decide::Reader from, decide_record& to) {
                             {one.getGroup()}});
   }
   to.entries = read(from.getEntries());
-  return true;
+  return is_possible(to.op_offset) && are_possible(to.entries);
 }
 
 void read(schema::Checked::Reader from, checked_record& to) {
@@ -132,9 +143,11 @@ bool read_typed(record_type type, capnp::MessageReader& from, std::size_t payloa
   case record_type::checked:
     read(from.getRoot<schema::Checked>(), content.emplace<checked_record>());
     return true;
-  case record_type::release:
-    content.emplace<release_record>().entries = read(from.getRoot<schema::Release>().getEntries());
-    return true;
+  case record_type::release: {
+    auto& to = content.emplace<release_record>();
+    to.entries = read(from.getRoot<schema::Release>().getEntries());
+    return are_possible(to.entries);
+  }
   case record_type::reopen:
     read(from.getRoot<schema::Reopen>(), content.emplace<reopen_record>());
     return true;

@@ -26,7 +26,10 @@ public:
         judge_{log, codec, durable}, scanner_{log,
                                               codec,
                                               report.scan_from,
-                                              {.chunk_bytes = options.chunk_bytes}} {}
+                                              {.chunk_bytes = options.chunk_bytes,
+                                               .on_pad = [this](const record_header& pad) {
+                                                 passed_pad(pad);
+                                               }}} {}
 
   result<void> run() {
     begin_batch();
@@ -74,6 +77,12 @@ private:
     HANDFAST_ASSERT(scanner_.at() >= before);
     return settle_invalid(std::string{status == scan_status::end ? "the log ends too early"
                                                                  : name_of(scanner_.reason())});
+  }
+
+  /// A loss that was accepted at an earlier start stays told.
+  void passed_pad(const record_header& pad) {
+    if ((pad.flags & record_flags::accepted_loss) != 0 && !surveying())
+      visitor_.on_lost({pad.at, pad.at + pad.stored_bytes(), "accepted earlier"});
   }
 
   result<bool> took_record() {
@@ -148,7 +157,9 @@ private:
       detail += (i == 0 ? "" : ", ") + text_of(report_.lost[i]);
     if (report_.lost.size() > ranges_named_max)
       detail += " and " + std::to_string(report_.lost.size() - ranges_named_max) + " more ranges";
-    return fail(ec::corrupt, detail + "; nothing was changed");
+    return fail(ec::corrupt,
+                detail + "; nothing was changed. Restore a copy of the folder, or go on "
+                         "without them: `handfast node --set store.accept_corruption=true`");
   }
 
   void begin_batch() {

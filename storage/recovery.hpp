@@ -58,7 +58,8 @@ public:
   /// Comes before the batch that holds the record: with bad_payload the record is in that batch
   /// too, with an empty payload, to be folded but marked; with undecodable it is in none.
   virtual void on_damaged(const damaged_record& damaged) = 0;
-  /// Lost records whose loss was accepted. Comes between the batches before and behind.
+  /// Lost records whose loss is accepted now or was at an earlier start; before the batch that
+  /// holds what stands behind them.
   virtual void on_lost(const lost_range& lost) = 0;
 };
 

@@ -4,6 +4,8 @@
 #include "config/settings.hpp"
 #include "messages/limits.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <cstring>
 
 namespace handfast {
@@ -43,10 +45,21 @@ void connection_core::flush() {
 void connection_core::close(ec code, std::string_view detail) {
   if (closing_)
     return;
+  if (code != ec::ok && code != ec::stopping)
+    complain("closed: " + std::string{name_of(code)} + ": " + std::string{detail});
   put(native::closing{code, std::string{detail}});
   flush();
   closing_ = true;
   wire->close();
+}
+
+void connection_core::complain(std::string_view what) const {
+  const auto left_out = door->complaints->admit(env->time->now());
+  if (!left_out)
+    return;
+  if (*left_out > 0)
+    spdlog::warn("connections: {} lines were left out", *left_out);
+  spdlog::warn("connection of {} {}", wire->peer_name(), what);
 }
 
 bool connection_core::allowed(correlation client, action what, std::string_view resource) {

@@ -4,7 +4,9 @@
 /// output buffer, credits, and known topics.
 
 #include "actors/connections/authorizer.hpp"
+#include "actors/connections/line_limiter.hpp"
 #include "actors/connections/outstanding.hpp"
+#include "actors/connections/shared_amount.hpp"
 #include "actors/loop_actor.hpp"
 #include "actors/roles.hpp"
 #include "actors/seams.hpp"
@@ -22,12 +24,15 @@ namespace handfast {
 
 struct native_connection_state;
 
-/// What all native connections of a node have in common. Immutable.
+/// What all native connections of a node have in common. Immutable but for what they count.
 struct native_door {
   std::string node;         ///< its name, for people
   std::string node_version; ///< of the program
   std::uint64_t store_id = 0;
   authorizer rights;
+  std::shared_ptr<line_limiter> complaints = std::make_shared<line_limiter>();
+  /// Bytes of frames that clients have begun and not finished.
+  shared_amount::sum_type begun = std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 /// What a connection remembers of a topic.
@@ -56,8 +61,10 @@ public:
   void refuse(correlation client, ec code, std::string_view detail = {});
   /// One write for all frames since the last.
   void flush();
-  /// Says why, then ends the connection.
+  /// Says why, then ends the connection. What the client did wrong goes to the log, too.
   void close(ec code, std::string_view detail);
+  /// One line about this client, unless there are too many of that kind.
+  void complain(std::string_view what) const;
   [[nodiscard]] bool closing() const { return closing_; }
   /// The transport is gone: nothing is written any more.
   void transport_gone() { closing_ = gone_ = true; }
@@ -84,6 +91,8 @@ public:
   /// Reads on, unless too much is in flight or unsent.
   void read_on();
   void read_came() { reading_ = false; }
+  /// Whether it is up to the client that nothing comes.
+  [[nodiscard]] bool reading() const { return reading_; }
   [[nodiscard]] bool output_blocked() const { return wire->unsent() > unsent_bytes_max; }
 
   // -- topics

@@ -16,6 +16,7 @@ void native_connection_state::begin(const shard_environment* env, std::shared_pt
   core.env = env;
   core.wire = std::move(wire);
   core.door = std::move(door);
+  begun.join(core.door->begun);
   // Before the handshake nobody needs more than this.
   splitter.set_limits({limits::frame_meta_bytes_max, 64 * limits::kib});
   core.self->delayed_send(core.self, hello_within, tick{hello_timer});
@@ -126,12 +127,26 @@ void native_connection_state::on_bytes(const shared_bytes& bytes) {
     }
     if (!*next)
       break;
+    ++frames;
     on_frame(**next);
   }
+  watch_frame();
   // What came before garbage in the same read was asked for honestly.
   produce.hand_over();
   transactions.hand_over();
   finish();
+}
+
+/// Frames that come slower than any client sends hold memory and never end.
+void native_connection_state::watch_frame() {
+  const auto before = begun.mine();
+  if (begun.set(splitter.bytes_held()) > limits::begun_frames_bytes_max && begun.mine() > before)
+    core.close(ec::busy, "the frames that clients have begun hold too much memory");
+  if (frame_timed || core.closing() || !splitter.inside_frame())
+    return;
+  frame_timed = true;
+  frames_before = frames;
+  core.self->delayed_send(core.self, frame_within, tick{frame_timer});
 }
 
 void native_connection_state::on_frame(const native::frame& frame) {
@@ -267,6 +282,8 @@ void native_connection_state::leave() {
 }
 
 void native_connection_state::on_closed() {
+  if (!core.closing() && splitter.inside_frame())
+    core.complain("ended in the middle of a frame");
   core.transport_gone();
   leave();
   core.self->quit();
@@ -275,6 +292,12 @@ void native_connection_state::on_closed() {
 void native_connection_state::on_tick(const tick& x) {
   if (x.timer == hello_timer && !greeted)
     core.close(ec::timed_out, "no hello within 10 s");
+  if (x.timer != frame_timer)
+    return;
+  frame_timed = false;
+  if (core.reading() && frames == frames_before && splitter.inside_frame())
+    core.close(ec::timed_out, "no whole frame within 30 s");
+  watch_frame();
 }
 
 void native_connection_state::on_stop() {

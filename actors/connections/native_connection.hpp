@@ -65,7 +65,9 @@ struct native_connection_state {
   }
 
   static constexpr std::chrono::seconds hello_within{10};
-  enum timer : std::uint32_t { hello_timer = 1 };
+  /// Without a whole frame for so long, in the middle of one, while the node reads.
+  static constexpr std::chrono::seconds frame_within{30};
+  enum timer : std::uint32_t { hello_timer = 1, frame_timer };
 
   connection_core core;
   session_part session;
@@ -75,8 +77,13 @@ struct native_connection_state {
   admin_part admin;
   native::frame_splitter splitter;
   bool greeted = false;
+  shared_amount begun;             ///< bytes of the frame that is not complete
+  std::uint64_t frames = 0;        ///< whole ones
+  std::uint64_t frames_before = 0; ///< when the timer was set
+  bool frame_timed = false;
 
 private:
+  void watch_frame();
   void on_frame(const native::frame& frame);
   void on_hello(const native::frame& frame);
   void dispatch(const native::frame& frame);

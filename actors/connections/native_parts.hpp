@@ -153,11 +153,13 @@ private:
   struct asked_check {
     group_id group;
     transaction_id id;
+    std::uint16_t attempt = 0;
   };
 
   void finish_checks(std::uint32_t job, check_batch& batch);
   void refuse_checks(const std::vector<check_order>& orders);
-  void receipt(const transaction_id& id);
+  /// @param attempt which question was received; 0 = the newest
+  void receipt(const transaction_id& id, std::uint16_t attempt);
   void list_now(std::uint32_t job, look& work);
   void ask_names(std::uint32_t job, look& work);
   void fail_look(std::uint32_t job, ec code, std::string_view detail = {});

@@ -47,9 +47,9 @@ void transaction_part::on(const native::decide& x) {
       continue;
     }
     if (item.by == origin::check)
-      receipt(item.transaction); // an answer says that the question arrived
-    decide_request request{{},         item.transaction, item.wanted,     item.by,
-                           item.group, item.messages,    item.in_progress};
+      receipt(item.transaction, item.attempt); // an answer says that the question arrived
+    decide_request request{{},         item.transaction, item.wanted,      item.by,
+                           item.group, item.messages,    item.in_progress, item.attempt};
     if (item.id != correlation{}) {
       const outstanding_request what{item.id, request_kind::decide, peer_role::half_store, 0, 0};
       request.id = core_.outstanding.add(what);
@@ -167,7 +167,7 @@ void transaction_part::finish_checks(std::uint32_t job, check_batch& batch) {
     const native::topic_name name{order.topic, core_.topic_name(order.topic)};
     if (std::find(frame.topics.begin(), frame.topics.end(), name) == frame.topics.end())
       frame.topics.push_back(name);
-    asked_[order.transaction.opened_at.value] = {order.group, order.transaction};
+    asked_[order.transaction.opened_at.value] = {order.group, order.transaction, order.attempt};
   }
   refuse_checks(unreadable);
   checks_.erase(job);
@@ -182,10 +182,12 @@ void transaction_part::refuse_checks(const std::vector<check_order>& orders) {
                  checks_handled{{{order.transaction, false, core_.producer, core_.who.name}}});
 }
 
-void transaction_part::receipt(const transaction_id& id) {
+void transaction_part::receipt(const transaction_id& id, std::uint16_t attempt) {
   const auto found = asked_.find(id.opened_at.value);
   if (found == asked_.end() || found->second.id != id)
     return;
+  if (attempt != 0 && attempt < found->second.attempt)
+    return; // of an earlier question: nobody knows yet whether the newest arrived
   const auto group = found->second.group;
   asked_.erase(found);
   if (const auto* actor = session_.producer_group(group))
@@ -194,7 +196,7 @@ void transaction_part::receipt(const transaction_id& id) {
 
 void transaction_part::on(const native::check_received& x) {
   for (const auto& item : x.items)
-    receipt(item.transaction);
+    receipt(item.transaction, 0);
 }
 
 void transaction_part::give_back_checks() {

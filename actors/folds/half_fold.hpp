@@ -36,7 +36,6 @@ public:
   /// The record at `at` is there but its payload is damaged: the transaction that it belongs to is
   /// quarantined, once known. Call before or after the record itself is applied.
   void mark_damaged(position at, position transaction);
-  [[nodiscard]] bool is_damaged(position at) const { return damaged_.contains(at); }
 
   /// One slice, with a cursor for the next call; an empty one begins, and is left behind at the
   /// end.

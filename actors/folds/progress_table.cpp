@@ -74,6 +74,21 @@ bool queue_progress::mark_done(std::uint64_t offset) {
   return true;
 }
 
+void queue_progress::mark_done(std::uint64_t from, std::uint64_t to) {
+  HANDFAST_ASSERT(from < to);
+  attempts_.erase(attempts_.lower_bound(from), attempts_.lower_bound(to));
+  auto at = done_.upper_bound(from);
+  if (at != done_.begin() && std::prev(at)->second >= from)
+    --at;
+  while (at != done_.end() && at->first <= to) {
+    from = std::min(from, at->first);
+    to = std::max(to, at->second);
+    at = done_.erase(at);
+  }
+  done_.emplace_hint(at, from, to);
+  absorb_base();
+}
+
 void queue_progress::absorb_base() {
   while (!done_.empty() && done_.begin()->first <= base_) {
     base_ = std::max(base_, done_.begin()->second);

@@ -21,6 +21,8 @@ public:
   [[nodiscard]] bool is_done(std::uint64_t offset) const;
   /// False if it was done already.
   bool mark_done(std::uint64_t offset);
+  /// Everything from `from` up to `to`.
+  void mark_done(std::uint64_t from, std::uint64_t to);
   /// Everything below `offset` counts as done.
   void advance_to(std::uint64_t offset);
 

@@ -33,22 +33,19 @@ void queue_index::apply(const log_record& record) {
 void queue_index::add(const visible_entry& entry) {
   const auto offset = entry.offset.value;
   if (loaded_) {
-    HANDFAST_ASSERT(offset <= end_);
-    memory_first_ = end_ = offset;
+    memory_first_ = end_ = std::min(offset, end_);
     loaded_ = false;
   }
   if (offset < end_)
     return;
-  HANDFAST_ASSERT(offset == end_);
+  if (offset > end_) {
+    holes_.push_back({end_, offset});
+    missing_ += offset - end_;
+    end_ = offset;
+  }
   entries_.push_back({entry.at, entry.visible_ms, entry.length, entry.tag_hash});
   ++end_;
-  HANDFAST_ASSERT(memory_first_ + entries_.size() == end_);
-}
-
-visible_entry queue_index::entry_at(std::uint64_t offset) const {
-  HANDFAST_ASSERT(offset >= memory_first_ && offset < end_);
-  const auto& e = entries_[static_cast<std::size_t>(offset - memory_first_)];
-  return {e.at, e.length, e.tag_hash, queue_offset{offset}, e.visible_ms};
+  HANDFAST_ASSERT(memory_first_ + missing_ + entries_.size() == end_);
 }
 
 std::vector<visible_entry> queue_index::read(queue_offset from, std::uint32_t max) const {
@@ -56,23 +53,39 @@ std::vector<visible_entry> queue_index::read(queue_offset from, std::uint32_t ma
   std::vector<visible_entry> found;
   if (from.value >= end_)
     return found;
-  const auto to = from.value + std::min<std::uint64_t>(max, end_ - from.value);
-  found.reserve(static_cast<std::size_t>(to - from.value));
-  for (auto offset = from.value; offset < to; ++offset)
-    found.push_back(entry_at(offset));
+  found.reserve(std::min<std::size_t>(max, entries_.size()));
+  auto offset = from.value;
+  auto base = memory_first_; // offset of entries_[0], if nothing were missing before `offset`
+  for (auto lost = holes_.begin(); offset < end_ && found.size() < max;) {
+    if (lost != holes_.end() && offset >= lost->from) {
+      base += lost->to - lost->from;
+      offset = std::max(offset, lost->to);
+      ++lost;
+      continue;
+    }
+    const auto& e = entries_[static_cast<std::size_t>(offset - base)];
+    found.push_back({e.at, e.length, e.tag_hash, queue_offset{offset}, e.visible_ms});
+    ++offset;
+  }
   return found;
 }
 
 std::vector<visible_entry> queue_index::take_unsaved() {
   given_ = end_;
-  return read(queue_offset{memory_first_}, static_cast<std::uint32_t>(end_ - memory_first_));
+  return read(queue_offset{memory_first_}, static_cast<std::uint32_t>(entries_.size()));
 }
 
 void queue_index::saved() {
   if (given_ <= memory_first_)
     return;
-  const auto count = static_cast<std::ptrdiff_t>(given_ - memory_first_);
-  entries_.erase(entries_.begin(), entries_.begin() + count);
+  auto count = given_ - memory_first_;
+  while (!holes_.empty() && holes_.front().to <= given_) {
+    const auto lost = holes_.front().to - holes_.front().from;
+    count -= lost;
+    missing_ -= lost;
+    holes_.erase(holes_.begin());
+  }
+  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(count));
   memory_first_ = given_;
   if (entries_.empty())
     entries_.shrink_to_fit();

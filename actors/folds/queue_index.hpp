@@ -35,8 +35,9 @@ void for_each_visible(const log_record& record, Visit&& visit) {
   }
 }
 
-/// Visible entries by offset, dense, 24 bytes each. Entries leave when a derived run holds them;
-/// offsets below `memory_first` are there. Not thread-safe.
+/// Visible entries by offset, 24 bytes each. Entries leave when a derived run holds them; offsets
+/// below `memory_first` are there. Offsets are dense, unless a record was lost that held some:
+/// these are passed over. Not thread-safe.
 class queue_index {
 public:
   explicit queue_index(queue_key key) : key_{key} {}
@@ -52,10 +53,10 @@ public:
 
   /// Takes the own entries of one record.
   void apply(const log_record& record);
-  /// What is there already is ignored; a gap is a broken invariant.
+  /// What is there already is ignored. Offsets between the end and this entry were lost.
   void add(const visible_entry& entry);
 
-  /// Up to `max` entries from `from` on; both must lie in memory or behind it.
+  /// Up to `max` entries at or behind `from`, which must lie in memory or behind it.
   [[nodiscard]] std::vector<visible_entry> read(queue_offset from, std::uint32_t max) const;
 
   /// Everything that no run has; remembers how far it gave.
@@ -80,7 +81,11 @@ private:
     std::uint32_t length;
     std::uint32_t tag_hash;
   };
-  [[nodiscard]] visible_entry entry_at(std::uint64_t offset) const;
+  /// Offsets that nothing stands at.
+  struct hole {
+    std::uint64_t from;
+    std::uint64_t to;
+  };
 
   queue_key key_;
   std::uint64_t memory_first_ = 0;
@@ -90,7 +95,9 @@ private:
   /// begins.
   bool loaded_ = false;
   std::deque<stored> entries_;
-  std::uint64_t given_ = 0; ///< end of what was given to a run that is not saved yet
+  std::vector<hole> holes_;   ///< in memory, ascending; almost always none
+  std::uint64_t missing_ = 0; ///< offsets in them
+  std::uint64_t given_ = 0;   ///< end of what was given to a run that is not saved yet
 };
 
 } // namespace handfast

@@ -14,8 +14,9 @@ void queue_window::take(const std::vector<visible_entry>& entries, queue_offset 
   for (const auto& entry : entries) {
     if (entry.offset.value < next_)
       continue;
-    HANDFAST_ASSERT(entry.offset.value == next_);
-    ++next_;
+    if (entry.offset.value > next_) // what stood between was lost with its record
+      progress_.mark_done(next_, entry.offset.value);
+    next_ = entry.offset.value + 1;
     if (!progress_.is_done(entry.offset.value))
       ready_.push_back(entry);
   }

@@ -71,6 +71,11 @@ public:
   /// Hands out what `peek` shows, which must not be null.
   delivery hand_out(std::uint64_t lease, member_no holder, time_point ends);
   [[nodiscard]] std::size_t leased() const { return leases_.size(); }
+  /// Where a message stands that a member holds; none if nobody does.
+  [[nodiscard]] position held_at(queue_offset offset) const {
+    const auto held = leases_.find(offset.value);
+    return held == leases_.end() ? position{} : held->second.entry.at;
+  }
 
   // -- ending leases
 

@@ -141,6 +141,11 @@ void topic_table::delete_group(const meta_record& record) {
   groups_.erase(found);
 }
 
+void topic_table::keep_free(topic_id topic, group_id group) {
+  last_topic_ = std::max(last_topic_, topic.value);
+  last_group_ = std::max(last_group_, group.value);
+}
+
 const topic_info* topic_table::find(std::string_view name) const {
   const auto found = topic_ids_.find(name);
   return found == topic_ids_.end() ? nullptr : find(found->second);

@@ -45,6 +45,9 @@ public:
   /// Ids that no record has used so far.
   [[nodiscard]] topic_id next_topic() const { return topic_id{last_topic_ + 1}; }
   [[nodiscard]] group_id next_group() const { return group_id{last_group_ + 1}; }
+  /// Something in the log names these ids, though no record that could be applied made them: they
+  /// are not given out again.
+  void keep_free(topic_id topic, group_id group);
   /// Without the system topics.
   [[nodiscard]] std::size_t user_topics() const { return topics_.size() - system_topics; }
   [[nodiscard]] std::size_t groups() const { return groups_.size(); }

@@ -33,6 +33,9 @@ public:
   /// that stays here is slow.
   [[nodiscard]] bool inside_frame() const { return header_have_ != 0 || assembling_; }
 
+  /// Of a frame that is not complete yet, what came so far.
+  [[nodiscard]] std::size_t bytes_held() const { return assembling_ ? buffer_have_ : 0; }
+
   /// Narrower or wider limits for the frames that follow.
   void set_limits(frame_limits limits) { limits_ = limits; }
 

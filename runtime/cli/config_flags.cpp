@@ -21,12 +21,12 @@ result<config::configuration> config_flags::load() const {
   config::loader loader;
   if (!file.empty())
     loader.file(file);
-  for (const auto& assignment : assignments)
-    loader.set(assignment);
   if (!data.empty())
     loader.set("store.dir", data, "--data");
   if (!listen.empty())
     loader.set("listen.native", listen, "--listen");
+  for (const auto& assignment : assignments)
+    loader.set(assignment);
   return loader.finish();
 }
 

@@ -52,11 +52,14 @@ std::string messages_text(const native::transaction_info& transaction) {
   return text.empty() ? "-" : text;
 }
 
-/// How long it has waited, or waited until it was decided.
-std::uint64_t open_ms(const transaction_life& life) {
+/// How long it has waited, or waited until it was decided. The node tells the time of storing of
+/// decided ones only where it has to read their records anyway.
+std::string open_text(const transaction_life& life) {
   if (!is_decided(life.state))
-    return life.age_ms;
-  return life.decided_ms > life.stored_ms ? life.decided_ms - life.stored_ms : 0;
+    return span_text(life.age_ms);
+  if (life.stored_ms == 0)
+    return "-";
+  return span_text(life.decided_ms > life.stored_ms ? life.decided_ms - life.stored_ms : 0);
 }
 
 std::string asked_text(const transaction_life& life) {
@@ -155,7 +158,9 @@ std::string decider_text(origin by) {
 std::vector<life_event> events_of(const native::transaction_info& transaction) {
   const auto& life = transaction.life;
   std::vector<life_event> events;
-  auto stored = "stored " + counted(life.messages.size(), "message");
+  // A rollback records no messages.
+  auto stored = life.messages.empty() ? std::string{"stored"}
+                                      : "stored " + counted(life.messages.size(), "message");
   if (life.reopened_from.opened_at.value != 0)
     stored = "opened again, after " + to_string(life.reopened_from) + " was given up";
   events.push_back({life.stored_ms, stored});
@@ -188,7 +193,7 @@ void print_life(std::ostream& to, const native::transaction_info& transaction, b
   for (const auto& event : events_of(transaction)) {
     auto known = event.at != 0;
     timeline.add({{known ? time_text(event.at) : "", look::faint},
-                  known ? since(life.stored_ms, event.at) : "",
+                  known && life.stored_ms != 0 ? since(life.stored_ms, event.at) : "",
                   {event.what, event.as}});
   }
   timeline.print(to, colours);
@@ -217,7 +222,7 @@ void print_lives(std::ostream& to, const std::vector<native::transaction_info>& 
               transaction.group,
               topics_of(transaction),
               std::to_string(life.messages.size()),
-              span_text(open_ms(life)),
+              open_text(life),
               asked_text(life),
               {next, look::faint}});
   }

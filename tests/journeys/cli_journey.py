@@ -11,101 +11,14 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import signal
+import socket
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
 
-HANDFAST = ""
-
-
-class Run:
-    """What one command line did."""
-
-    def __init__(self, words, done):
-        self.words, self.code = words, done.returncode
-        self.out, self.err = done.stdout, done.stderr
-
-    def __str__(self):
-        return f"$ handfast {' '.join(self.words)}\n-> {self.code}\n{self.out}{self.err}"
-
-    def ends(self, code, error=None, out=None):
-        assert self.code == code, f"exit code {code} was expected\n{self}"
-        if error is not None:
-            assert self.err.startswith("handfast: "), str(self)
-            assert error in self.err, f"'{error}' was expected\n{self}"
-        if out is not None:
-            assert self.out == out, f"{out!r} was expected\n{self}"
-        return self
-
-    def json(self):
-        self.ends(0)
-        return json.loads(self.out)
-
-    def lines(self):
-        self.ends(0)
-        return self.out.splitlines()
-
-
-class Node:
-    """A node in a folder of its own; `settings` go to --set."""
-
-    def __init__(self, folder, *settings):
-        self.folder, self.settings = folder, settings
-        self.process = None
-        self.server = "127.0.0.1:1"
-
-    def start(self):
-        words = [HANDFAST, "node", "--data", self.folder, "--listen", "127.0.0.1:0", "--set", "listen.http=",
-                 "--set", "store.segment_size=16MiB"]
-        for setting in self.settings:
-            words += ["--set", setting]
-        self.log = open(self.folder + ".log", "a")
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=self.log, text=True)
-        for line in self.process.stdout:
-            found = re.match(r"\s*clients\s+(\S+)", line)
-            if found:
-                self.server = found.group(1)
-            if line.startswith("Ready"):
-                return self
-        raise AssertionError("the node did not start:\n" + open(self.folder + ".log").read())
-
-    def stop(self, how=signal.SIGTERM):
-        if self.process is None:
-            return
-        self.process.send_signal(how)
-        with contextlib.suppress(Exception):
-            self.process.stdout.read()
-        code = self.process.wait(timeout=30)
-        self.process = None
-        self.log.close()
-        if how == signal.SIGTERM:
-            assert code == 0, f"the node ended with {code}:\n" + open(self.folder + ".log").read()
-
-    def __call__(self, *words, stdin="", env=None):
-        """Runs one client command."""
-        return command(*words, stdin=stdin, env={"HANDFAST_SERVER": self.server, **(env or {})})
-
-    def background(self, *words):
-        return subprocess.Popen([HANDFAST, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env={**os.environ, "HANDFAST_SERVER": self.server})
-
-
-def command(*words, stdin="", env=None):
-    return Run(words, subprocess.run([HANDFAST, *words], input=stdin, capture_output=True, text=True, timeout=60,
-                                     env={**os.environ, **(env or {})}))
-
-
-def eventually(condition, seconds=20):
-    """Waits for what has no event of its own; generous, since the machine may be busy."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.05)
-
+import real_node
+from real_node import command, eventually
 
 # -- transactions ---------------------------------------------------------------------------------
 
@@ -356,12 +269,41 @@ def journey_unreachable(_):
     assert time.monotonic() - began < 15
 
 
+def journey_bytes_that_are_no_frames(node):
+    """Garbage, another protocol, a frame too large, a cut: that connection ends, the log says why, others go on."""
+    node.start()
+    host, port = node.server.split(":")
+    hello = frame_that_a_client_sends_first(node)
+    too_large = hello + hello[:12] + b"\0\0\0\x7f"
+    for bytes_sent, why in ((os.urandom(4000), "bad_frame"), (b"GET / HTTP/1.1\r\n\r\n", "bad_frame"),
+                            (too_large, "frame_too_large"), (hello[16:], "bad_frame"), (hello + hello, "bad_frame"),
+                            (hello + hello[:20], "middle of a frame"), (hello[:7], "middle of a frame")):
+        with socket.create_connection((host, int(port)), 10) as wire:
+            wire.sendall(bytes_sent)
+            wire.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(ConnectionError):
+                while wire.recv(65536):
+                    pass
+        eventually(lambda: why in open(node.folder + ".log").read().splitlines()[-1])
+        node("produce", "news", "x").ends(0)
+
+
+def frame_that_a_client_sends_first(node):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        client = node.background("status", "--server", "127.0.0.1:%d" % listener.getsockname()[1])
+        with listener.accept()[0] as wire:
+            hello = wire.recv(65536)
+        client.kill()
+        client.communicate()
+    return hello
+
+
 def journey_standard_output(node):
     """What could not be printed is not acknowledged."""
     node.start()
     node("produce", "news", "kept").ends(0)
     with open("/dev/full", "w") as full:
-        done = subprocess.run([HANDFAST, "consume", "news", "--group", "g", "--max", "1"], stdout=full,
+        done = subprocess.run([real_node.HANDFAST, "consume", "news", "--group", "g", "--max", "1"], stdout=full,
                               stderr=subprocess.PIPE, text=True, timeout=60,
                               env={**os.environ, "HANDFAST_SERVER": node.server})
     assert done.returncode == 1 and "standard output could not be written" in done.stderr, done
@@ -375,36 +317,5 @@ def journey_docs(_):
         assert page.read() == command("docs", "cli").ends(0).out, "write it anew: handfast docs cli > docs/cli.md"
 
 
-# -------------------------------------------------------------------------------------------------
-
-
-def run(name, journey):
-    folder = tempfile.mkdtemp(prefix="handfast-cli-")
-    node = Node(os.path.join(folder, "data"))
-    try:
-        journey(node)
-        node.stop()
-        print(f"ok      {name}", flush=True)
-        return True
-    except Exception:  # whatever went wrong belongs to this journey alone
-        print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
-        return False
-    finally:
-        if node.process is not None:
-            node.process.kill()
-            node.process.wait()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def main():
-    global HANDFAST
-    HANDFAST = os.path.abspath(sys.argv[1])
-    all_journeys = {n[len("journey_"):]: f for n, f in globals().items() if n.startswith("journey_")}
-    names = sys.argv[2:] or list(all_journeys)
-    failed = sum(not run(name, all_journeys[name]) for name in names)
-    print(f"{len(names) - failed} of {len(names)} journeys went well")
-    return failed
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(real_node.main(globals()))

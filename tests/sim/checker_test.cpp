@@ -44,11 +44,13 @@ public:
   story& answers_check(transaction_id tx, outcome wanted) {
     return put({.kind = event_kind::check_answered, .tx = tx, .wanted = wanted});
   }
-  story& queried(transaction_id tx, outcome recorded, ec code = ec::ok) {
+  story& queried(transaction_id tx, outcome recorded, ec code = ec::ok,
+                 transaction_id reopened_as = {}) {
     const auto asked = journal_.size();
     put({.kind = event_kind::query_sent, .tx = tx});
     return put({.kind = event_kind::query_answered,
                 .tx = tx,
+                .other = reopened_as,
                 .recorded = recorded,
                 .code = code,
                 .since = asked});
@@ -245,12 +247,34 @@ TEST(CheckerI5, AcceptsAConflictThatNamesTheRecordedOutcome) {
       "");
 }
 
+TEST(CheckerI5, TakesGivingUpForRollingBack) {
+  EXPECT_EQ(broken_in(story{}
+                          .half("a", t1)
+                          .asks(t1, outcome::rolled_back)
+                          .told(t1, outcome::rolled_back, outcome::given_up)),
+            "");
+  EXPECT_EQ(broken_in(story{}
+                          .half("a", t1)
+                          .asks(t1, outcome::committed)
+                          .told(t1, outcome::committed, outcome::given_up)),
+            "I5");
+}
+
 TEST(CheckerI5, FindsADoneThatWasNotDone) {
   EXPECT_EQ(broken_in(story{}
                           .half("a", t1)
                           .asks(t1, outcome::rolled_back)
                           .told(t1, outcome::rolled_back, outcome::committed)),
             "I5");
+}
+
+TEST(CheckerI5, FindsAReopeningThatWasForgottenOrRepeated) {
+  const auto begin = [] {
+    return story{}.half("a", t1).queried(t1, outcome::given_up).reopened(t1, t2);
+  };
+  EXPECT_EQ(broken_in(begin().queried(t1, outcome::given_up, ec::ok, t2)), "");
+  EXPECT_EQ(broken_in(begin().queried(t1, outcome::given_up)), "I5");
+  EXPECT_EQ(broken_in(begin().reopened(t1, {position{300}, 3})), "I5");
 }
 
 TEST(CheckerI5, FindsAnOutcomeThatWasForgotten) {

@@ -8,14 +8,16 @@ using proof::event_kind;
 using std::chrono::milliseconds;
 
 void sim_consumer::on_welcome() {
-  topic_ids_.assign(topics_.size(), {});
-  for (std::size_t i = 0; i < topics_.size(); ++i) {
-    native::resolve_topic resolve;
-    resolve.id = expect(next_id());
-    resolve.name = topics_[i].name;
-    topic_questions_[resolve.id.value] = i;
-    send(resolve);
-  }
+  for (std::size_t i = 0; i < topics_.size(); ++i)
+    resolve(i);
+}
+
+void sim_consumer::resolve(std::size_t topic) {
+  native::resolve_topic frame;
+  frame.id = expect(next_id());
+  frame.name = topics_[topic].name;
+  topic_questions_[frame.id.value] = {topic, false};
+  send(frame);
 }
 
 void sim_consumer::on_lost() {
@@ -30,10 +32,8 @@ void sim_consumer::wind_up() {
 }
 
 std::string sim_consumer::topic_name(topic_id id) const {
-  for (std::size_t i = 0; i < topics_.size(); ++i)
-    if (topic_ids_[i] == id)
-      return topics_[i].name;
-  return "topic-" + std::to_string(id.value);
+  const auto known = names_.find(id);
+  return known == names_.end() ? "unresolved-" + std::to_string(id.value) : known->second;
 }
 
 void sim_consumer::on_frame(const native::frame& from) {
@@ -59,24 +59,25 @@ void sim_consumer::on_topic(const native::frame& from) {
   native::topic_resolved x;
   if (!read(from, x) || !answered(x.id))
     return;
-  const auto topic = topic_questions_.extract(x.id.value).mapped();
+  const auto topic = topic_questions_.extract(x.id.value).mapped().topic;
   if (x.code != ec::ok) {
-    later(milliseconds{100}, [this] { on_welcome(); });
+    later(milliseconds{100}, [this, topic] { resolve(topic); });
     return;
   }
   topic_ids_[topic] = x.topic;
+  names_[x.topic] = topics_[topic].name;
   fetch(topic);
 }
 
 void sim_consumer::fetch(std::size_t topic) {
   auto& random = time_.random;
   native::fetch frame;
-  frame.id = next_id(); // parked, so not expected: an idle topic has nothing to say
+  frame.id = next_id();
   frame.group_name = group_name_;
   frame.topic = topic_ids_[topic];
   frame.messages_max = static_cast<std::uint32_t>(random.between(1, 16));
   frame.wait_ms = static_cast<std::uint32_t>(random.between(0, 1'000));
-  topic_questions_[expect(frame.id).value] = topic;
+  topic_questions_[expect(frame.id).value] = {topic, true};
   send(frame);
 }
 
@@ -84,7 +85,7 @@ void sim_consumer::on_delivered(const native::frame& from) {
   native::delivered x;
   if (!read(from, x) || !answered(x.id))
     return;
-  const auto topic = topic_questions_.extract(x.id.value).mapped();
+  const auto topic = topic_questions_.extract(x.id.value).mapped().topic;
   if (x.code == ec::ok && x.group != group_id{})
     group_ = x.group;
   if (x.items.empty()) {
@@ -187,15 +188,16 @@ void sim_consumer::on_refused(const native::frame& from) {
     answer_acks(x.id, x.code);
     return;
   }
-  const auto question = topic_questions_.extract(x.id.value);
-  if (!question || !answered(x.id))
+  const auto asked = topic_questions_.extract(x.id.value);
+  if (!asked || !answered(x.id))
     return;
   empty_rounds_ = empty_in_row_ = 0;
-  if (topic_ids_[question.mapped()] == topic_id{})
-    later(milliseconds{100}, [this] { on_welcome(); });
-  else
-    later(milliseconds{time_.random.between(20, 200)},
-          [this, topic = question.mapped()] { fetch(topic); });
+  later(milliseconds{time_.random.between(20, 200)}, [this, q = asked.mapped()] {
+    if (q.fetches)
+      fetch(q.topic);
+    else
+      resolve(q.topic);
+  });
 }
 
 std::string sim_consumer::waiting_for() const {

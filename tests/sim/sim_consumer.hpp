@@ -15,7 +15,7 @@ public:
   sim_consumer(sim_timeline& time, sim_door& door, std::string name, std::string group,
                const std::vector<topic_plan>& topics, const sim_plan& plan)
       : sim_client{time, door, std::move(name)},
-        group_name_{std::move(group)}, topics_{topics}, plan_{plan} {}
+        group_name_{std::move(group)}, topics_{topics}, plan_{plan}, topic_ids_(topics.size()) {}
 
   /// Once winding up: whole rounds of fetches over all topics that gave nothing, one behind the
   /// other.
@@ -33,6 +33,13 @@ protected:
   void on_frame(const native::frame& from) override;
 
 private:
+  /// What an expected answer is about: a topic's id, or its messages.
+  struct question {
+    std::size_t topic = 0;
+    bool fetches = false;
+  };
+
+  void resolve(std::size_t topic);
   void fetch(std::size_t topic);
   void on_topic(const native::frame& from);
   void on_delivered(const native::frame& from);
@@ -48,7 +55,8 @@ private:
   const sim_plan& plan_;
   group_id group_;
   std::vector<topic_id> topic_ids_;
-  std::map<std::uint64_t, std::size_t> topic_questions_; ///< and fetches: which topic
+  std::map<topic_id, std::string> names_; ///< ids are never given twice
+  std::map<std::uint64_t, question> topic_questions_;
   std::map<std::uint64_t, std::vector<native::acknowledge_item>> acks_;
   std::uint32_t empty_rounds_ = 0;
   std::uint32_t empty_in_row_ = 0;

@@ -70,8 +70,14 @@ void print_table(const totals& all, double seconds) {
   line("connections cut", all.counts.connection_cuts);
   line("clients crashed", all.counts.client_crashes);
   line("transactions", all.counts.transactions);
+  line("checks asked", all.counts.checks);
+  line("conflicts", all.counts.conflicts);
+  line("given up", all.counts.given_up);
+  line("reopened", all.counts.reopened);
+  line("waits for the disk", all.counts.disk_waits);
   line("index entries", all.counts.entries);
   line("deliveries", all.counts.deliveries);
+  line("deliveries repeated", all.counts.repeated);
   line("events judged", all.counts.events);
   line("seeds with violations", all.violating);
   line("seconds", seconds);

@@ -9,10 +9,13 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
+#include <caf/scheduled_actor.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -181,7 +184,7 @@ result<shard_roster> sim_node::open_shard(life& l) {
   return watched(runtime::make_roster({.system = &l.system,
                                        .loop = nullptr,
                                        .detached = false,
-                                       .disk = &disk_,
+                                       .disk = &slow_disk_,
                                        .environment = &l.environment,
                                        .recovered = l.shard.get(),
                                        .users = {}}),
@@ -210,6 +213,7 @@ result<void> sim_node::start() {
 void sim_node::die() {
   if (!life_)
     return;
+  const auto wait = std::exchange(wait_, [] {}); // whoever is at the disk now is not waited for
   auto& l = *life_;
   for (const auto& link : l.links)
     if (const auto alive = link.lock())
@@ -236,6 +240,7 @@ void sim_node::die() {
     throw invariant_broken{"actors outlive their node:" + (who.empty() ? " an unknown one" : who)};
   }
   life_.reset();
+  wait_ = wait;
 }
 
 std::optional<error> sim_node::failure() const {
@@ -251,11 +256,13 @@ bool sim_node::has_job() const {
 void sim_node::run_job() {
   auto& jobs = life_->coordinator.jobs;
   std::swap(jobs.front(), jobs[time_.random.below(jobs.size())]);
+  if (order_)
+    obey_order();
   life_->coordinator.run_once();
 }
 
 bool sim_node::has_disk_step() const {
-  return life_ && life_->writer && life_->writer->has_step();
+  return life_ && life_->writer && !writes_held_ && life_->writer->has_step();
 }
 
 void sim_node::disk_step() {
@@ -274,8 +281,13 @@ sim_timeline::duration sim_node::next_timer() const {
   if (!life_)
     return sim_timeline::duration::max();
   const auto& timers = life_->coordinator.clock().schedule();
-  const auto disk = life_->writer ? life_->writer->next_step() : sim_timeline::duration::max();
+  const auto disk =
+      life_->writer && !writes_held_ ? life_->writer->next_step() : sim_timeline::duration::max();
   return timers.empty() ? disk : std::min(disk, timers.begin()->first.time_since_epoch());
+}
+
+std::size_t sim_node::log_writes_open() const {
+  return life_ && life_->writer ? life_->writer->open() : 0;
 }
 
 void sim_node::follow_time() {
@@ -310,10 +322,56 @@ std::string sim_node::kill_some_actor() {
   });
   if (members.empty())
     return {};
-  const auto& chosen = time_.random.pick(members);
+  // Each role has the same chance, however many queues and connections there are.
+  std::set<std::string> roles;
+  for (const auto& one : members)
+    roles.insert(one.role);
+  const auto role =
+      *std::next(roles.begin(), static_cast<std::ptrdiff_t>(time_.random.below(roles.size())));
+  std::vector<const life::member*> of_role;
+  for (const auto& one : members)
+    if (one.role == role)
+      of_role.push_back(&one);
+  const auto& chosen = *time_.random.pick(of_role);
   const auto actor = caf::actor_cast<caf::strong_actor_ptr>(chosen.actor);
   caf::anon_send_exit(actor, caf::exit_reason::kill);
   return chosen.role;
+}
+
+std::size_t sim_node::kill_role(const std::string& role) {
+  std::size_t killed = 0;
+  for (const auto& one : life_->members)
+    if (const auto actor = caf::actor_cast<caf::strong_actor_ptr>(one.actor);
+        one.role == role && actor) {
+      caf::anon_send_exit(actor, caf::exit_reason::kill);
+      ++killed;
+    }
+  return killed;
+}
+
+void sim_node::obey(kill_order order, std::function<bool()> counts) {
+  order_ = std::move(order);
+  counts_ = std::move(counts);
+  handled_.clear();
+}
+
+/// The actor at the head of the queue is about to handle one message.
+void sim_node::obey_order() {
+  const auto* actor = dynamic_cast<caf::scheduled_actor*>(life_->coordinator.jobs.front());
+  if (actor == nullptr)
+    return;
+  const auto member =
+      std::find_if(life_->members.begin(), life_->members.end(), [&](const auto& one) {
+        return one.role == order_->role && one.actor.id() == actor->id();
+      });
+  if (member == life_->members.end() || !counts_() || ++handled_[actor->id()] < order_->message)
+    return;
+  time_.note("killed " + order_->role + " at its message " + std::to_string(order_->message));
+  // Goes before the message that waits.
+  caf::anon_send_exit(caf::actor_cast<caf::strong_actor_ptr>(member->actor),
+                      caf::exit_reason::kill);
+  order_.reset();
+  order_obeyed_ = true;
 }
 
 void sim_node::cut_some_connection() {

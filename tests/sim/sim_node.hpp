@@ -6,8 +6,11 @@
 #include "actors/shard_roster.hpp"
 #include "tests/sim/sim_client.hpp"
 #include "tests/sim/sim_options.hpp"
+#include "tests/sim/sim_slow_disk.hpp"
 #include "tests/support/sim_disk.hpp"
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +42,12 @@ public:
   void idle();
   /// When the next timer of an actor is due, or the disk done with something.
   [[nodiscard]] sim_timeline::duration next_timer() const;
+  /// Nothing more reaches the disk through the log's writer, until it may again.
+  void hold_log_writes(bool hold) { writes_held_ = hold; }
+  /// Batches of the log that are not yet reported as durable.
+  [[nodiscard]] std::size_t log_writes_open() const;
+  /// Called before each disk operation of an actor that is detached in the real node.
+  void on_disk_wait(sim_slow_disk::waiting wait) { wait_ = std::move(wait); }
   /// Lets the timers know of the timeline's time.
   void follow_time();
 
@@ -46,17 +55,31 @@ public:
   std::shared_ptr<sim_link> connect(link_client& client, const std::string& name);
   /// Ends some actor as a crash would. Returns which; empty if there was none to take.
   std::string kill_some_actor();
+  /// Ends all actors of this role, as a crash would. Returns how many.
+  std::size_t kill_role(const std::string& role);
+  /// From now on counts messages that come while `counts()`, and ends an actor as the order says.
+  /// Once.
+  void obey(kill_order order, std::function<bool()> counts);
+  [[nodiscard]] bool order_obeyed() const { return order_obeyed_; }
   /// Cuts some connection.
   void cut_some_connection();
 
 private:
   struct life;
+  void obey_order();
   result<shard_roster> open_shard(life& l);
 
   sim_timeline& time_;
   testing::sim_disk& disk_;
   const sim_plan& plan_;
   mutant planted_;
+  sim_slow_disk::waiting wait_ = [] {};
+  sim_slow_disk slow_disk_{disk_, wait_};
+  bool writes_held_ = false;
+  std::optional<kill_order> order_;
+  std::function<bool()> counts_;
+  std::map<std::uint64_t, std::uint64_t> handled_; ///< messages, by actor id, since the order
+  bool order_obeyed_ = false;
   std::unique_ptr<life> life_;
   std::uint64_t lives_ = 0;
 };

@@ -47,6 +47,7 @@ void sim_operator::on_welcome() {
 
 void sim_operator::on_lost() {
   open_questions_.clear();
+  asked_again_ = 0;
 }
 
 /// One thing after another that an operator may do, at any time.
@@ -54,7 +55,12 @@ void sim_operator::wander() {
   if (auditing_ || winding_up_)
     return;
   auto& random = time_.random;
-  if (seen_.empty() || random.chance(300))
+  if (!given_up_.empty() && random.chance(500)) {
+    const auto id = random.pick(given_up_);
+    random.chance(800) ? reopen(id) : decide(id);
+  } else if (random.chance(300))
+    list_given_up();
+  else if (seen_.empty() || random.chance(300))
     list({});
   else if (auto id = random.pick(seen_); random.chance(100))
     decide(id);
@@ -62,7 +68,7 @@ void sim_operator::wander() {
     reopen(id);
   else
     query(id);
-  later(random.between(milliseconds{50}, milliseconds{1'500}), [this] { wander(); });
+  later(random.between(milliseconds{5}, 2 * plan_.pace), [this] { wander(); });
 }
 
 void sim_operator::look() {
@@ -80,6 +86,19 @@ void sim_operator::list(position after) {
   frame.items_max = 50;
   frame.id = ask({.what = question::kind::list, .id = {}});
   send(frame);
+}
+
+void sim_operator::list_given_up() {
+  native::list_transactions frame;
+  frame.state = transaction_state::given_up;
+  frame.items_max = 10;
+  frame.id = ask({.what = question::kind::given_up, .id = {}});
+  send(frame);
+}
+
+void sim_operator::give_second_chances() {
+  chances_ = 3;
+  list_given_up();
 }
 
 void sim_operator::query(transaction_id id) {
@@ -135,6 +154,10 @@ void sim_operator::begin_audit() {
   native::group_list groups;
   groups.id = ask({.what = question::kind::groups, .id = {}});
   send(groups);
+}
+
+void sim_operator::ask_status() {
+  status_json_.clear();
   native::status status;
   status.id = ask({.what = question::kind::status, .id = {}});
   send(status);
@@ -174,10 +197,8 @@ void sim_operator::on_frame(const native::frame& from) {
     if (const auto q = take(transactions.id))
       on_transactions(transactions, q.mapped());
   } else if (read(from, reopened)) {
-    if (const auto q = take(reopened.id)) {
-      witness({.kind = event_kind::reopened, .tx = q.mapped().id, .other = reopened.new_id});
-      seen_.push_back(reopened.new_id);
-    }
+    if (const auto q = take(reopened.id))
+      on_reopened(reopened, q.mapped());
   } else if (read(from, entries)) {
     if (const auto q = take(entries.id))
       on_entries(entries, q.mapped());
@@ -195,7 +216,7 @@ void sim_operator::on_frame(const native::frame& from) {
 
 void sim_operator::on_topic(const native::topic_resolved& x, const question& q) {
   if (x.code != ec::ok) {
-    later(milliseconds{100}, [this, q] { again(q); });
+    again_later(q);
     return;
   }
   topic_ids_[q.topic] = x.topic;
@@ -208,18 +229,32 @@ void sim_operator::on_topic(const native::topic_resolved& x, const question& q) 
 
 void sim_operator::on_transactions(const native::transactions& x, const question& q) {
   if (q.what == question::kind::query) {
+    const auto again = x.items.empty() ? transaction_id{} : x.items.front().life.reopened_as;
     const auto state = x.items.empty() ? transaction_state::pending : x.items.front().life.state;
     witness({.kind = event_kind::query_answered,
              .tx = q.id,
+             .other = again,
              .recorded = outcome_of(state),
              .code = x.items.empty() ? ec::unknown_transaction : ec::ok,
              .since = q.asked_at});
     return;
   }
+  if (q.what == question::kind::given_up)
+    given_up_.clear();
   for (const auto& item : x.items) {
-    listing_.insert(item.life.id);
+    if (q.what == question::kind::list)
+      listing_.insert(item.life.id);
+    else if (item.life.reopened_as == transaction_id{})
+      given_up_.push_back(item.life.id);
     if (std::find(seen_.begin(), seen_.end(), item.life.id) == seen_.end())
       seen_.push_back(item.life.id);
+  }
+  if (q.what == question::kind::given_up) {
+    for (const auto& id : given_up_)
+      if (chances_ != 0 && chances_-- != 0)
+        reopen(id);
+    chances_ = 0;
+    return;
   }
   if (x.more && !x.items.empty()) {
     list(x.items.back().life.id.opened_at);
@@ -229,13 +264,21 @@ void sim_operator::on_transactions(const native::transactions& x, const question
   looked_ = true;
 }
 
+void sim_operator::on_reopened(const native::reopened& x, const question& q) {
+  witness({.kind = event_kind::reopened, .tx = q.id, .other = x.new_id});
+  seen_.push_back(x.new_id);
+  std::erase(given_up_, q.id);
+  if (winding_up_ && time_.random.chance(500))
+    decide(x.new_id);
+}
+
 void sim_operator::on_entries(const native::delivered& x, const question& q) {
   if (x.code != ec::ok) {
-    later(milliseconds{100}, [this, q] { again(q); });
+    again_later(q);
     return;
   }
   for (const auto& item : x.items) {
-    ++entries_listed_;
+    ++entries_listed_[topic_ids_[q.topic]];
     const auto body = item.payload.text().substr(item.properties_size);
     witness({.kind = event_kind::listed,
              .key = key_of(body),
@@ -288,12 +331,20 @@ void sim_operator::on_refused(const native::refused& x, const question& q) {
     return;
   case question::kind::reopen:
     witness({.kind = event_kind::reopened, .tx = q.id, .code = x.code});
-    return;
+    break;
   default:
     break;
   }
   if (comes_back && (auditing_ || winding_up_ || q.what == question::kind::topic))
-    later(milliseconds{100}, [this, q] { again(q); });
+    again_later(q);
+}
+
+void sim_operator::again_later(const question& q) {
+  ++asked_again_;
+  later(milliseconds{100}, [this, q] {
+    --asked_again_;
+    again(q);
+  });
 }
 
 /// Asks once more what was refused.
@@ -321,14 +372,16 @@ void sim_operator::again(question q) {
     send(groups);
     break;
   }
-  case question::kind::status: {
-    native::status status;
-    status.id = ask(q);
-    send(status);
+  case question::kind::status:
+    ask_status();
     break;
-  }
-  case question::kind::decision:
+  case question::kind::given_up:
+    list_given_up();
+    break;
   case question::kind::reopen:
+    reopen(q.id);
+    break;
+  case question::kind::decision:
     break;
   }
 }

@@ -22,12 +22,20 @@ public:
   /// every queue and the progress of every group, and lists what is still pending. Begins again if
   /// the connection is lost.
   void audit();
-  [[nodiscard]] bool audited() const { return auditing_ && connected() && open_questions_.empty(); }
+  [[nodiscard]] bool audited() const { return auditing_ && nothing_open(); }
   /// Pending according to the last listing that was whole.
   [[nodiscard]] const std::set<transaction_id>& pending() const { return pending_; }
-  /// The node's own report, from the audit.
+  /// Opens some of what was given up again, and decides some of that. Once, without faults.
+  void give_second_chances();
+  [[nodiscard]] bool second_chances_given() const { return chances_ == 0 && nothing_open(); }
+  /// Asks for the node's own report.
+  void ask_status();
+  /// The newest answer; empty until it is there.
   [[nodiscard]] const std::string& status_json() const { return status_json_; }
-  [[nodiscard]] std::uint64_t entries_listed() const { return entries_listed_; }
+  /// Index entries that the audit found in each topic.
+  [[nodiscard]] const std::map<topic_id, std::uint64_t>& entries_listed() const {
+    return entries_listed_;
+  }
   /// A fresh listing of what is pending; see `pending`.
   void look();
   [[nodiscard]] bool looked() const { return looked_; }
@@ -43,6 +51,7 @@ private:
     enum class kind {
       topic,
       list,
+      given_up,
       query,
       decision,
       reopen,
@@ -61,12 +70,18 @@ private:
   correlation ask(question q);
   void wander();
   void list(position after);
+  void list_given_up();
+  void on_reopened(const native::reopened& x, const question& q);
   void query(transaction_id id);
   void decide(transaction_id id);
   void reopen(transaction_id id);
   void read_queue(std::size_t topic, std::uint32_t queue, std::uint64_t offset);
   void begin_audit();
+  void again_later(const question& q);
   void again(question q);
+  [[nodiscard]] bool nothing_open() const {
+    return connected() && open_questions_.empty() && asked_again_ == 0;
+  }
 
   void on_topic(const native::topic_resolved& x, const question& q);
   void on_transactions(const native::transactions& x, const question& q);
@@ -80,12 +95,15 @@ private:
   std::vector<topic_id> topic_ids_;
   std::vector<std::uint32_t> queue_counts_;
   std::map<std::uint64_t, question> open_questions_;
-  std::vector<transaction_id> seen_; ///< for a second look
+  std::size_t asked_again_ = 0;          ///< refused questions that will be asked once more
+  std::vector<transaction_id> seen_;     ///< for a second look
+  std::vector<transaction_id> given_up_; ///< from the newest listing
+  std::uint64_t chances_ = 0;            ///< still to give to transactions that are given up
   std::set<transaction_id> listing_;
   std::set<transaction_id> pending_;
   bool looked_ = false;
   bool auditing_ = false;
-  std::uint64_t entries_listed_ = 0;
+  std::map<topic_id, std::uint64_t> entries_listed_;
   std::string status_json_;
 };
 

@@ -40,6 +40,12 @@ config::settings small_settings(sim_random& random) {
   return s;
 }
 
+void hurry(config::policy& checks, sim_random& random) {
+  checks.timeout = milliseconds{random.between(20, 300)};
+  checks.check_interval = milliseconds{random.between(20, 300)};
+  checks.check_max = static_cast<std::uint32_t>(random.between(1, 2));
+}
+
 std::uint32_t sometimes(sim_random& random, std::uint32_t per_mille, std::uint32_t value) {
   return random.chance(per_mille) ? value : 0;
 }
@@ -50,7 +56,7 @@ sim_plan plan_of(std::uint64_t seed) {
   sim_random random{seed ^ 0x706c616eULL};
   sim_plan p;
   p.power_cut = sometimes(random, 700, static_cast<std::uint32_t>(random.between(1, 5)));
-  p.kill = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 4)));
+  p.kill = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 20)));
   p.cut_connection = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 4)));
   p.disk_step = static_cast<std::uint32_t>(random.between(20, 400));
   p.time_slip = sometimes(random, 500, static_cast<std::uint32_t>(random.between(1, 60)));
@@ -70,6 +76,9 @@ sim_plan plan_of(std::uint64_t seed) {
   p.stalls = sometimes(random, 400, 100);
   p.client_crashes = sometimes(random, 400, 2);
   p.settings = small_settings(random);
+  p.disk_pause = static_cast<std::uint32_t>(random.between(0, 700));
+  if (random.chance(300)) // much is given up, and opened again, while things go wrong
+    hurry(p.settings.transaction.checks, random);
   return p;
 }
 

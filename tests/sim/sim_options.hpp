@@ -5,6 +5,8 @@
 #include "config/settings.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace handfast::sim {
@@ -18,13 +20,6 @@ enum class mutant : std::uint8_t {
 
 std::string_view name_of(mutant m);
 
-struct sim_options {
-  std::uint64_t seed = 1;
-  std::uint64_t steps = 4'000; ///< of the safety phase
-  mutant planted = mutant::none;
-  bool show_log = false; ///< the node's own log, on standard output
-};
-
 /// How often things happen in a run, drawn from its seed: most runs leave some kinds of fault out,
 /// so that others come to the fore. Per-mille values are chances per step.
 struct sim_plan {
@@ -32,6 +27,8 @@ struct sim_plan {
   std::uint32_t kill = 0;
   std::uint32_t cut_connection = 0;
   std::uint32_t disk_step = 0; ///< chance that a disk step that is due goes before a waiting actor
+  std::uint32_t disk_pause =
+      0; ///< chance that others go on while a detached actor waits for the disk
   std::uint32_t time_slip = 0; ///< chance that time passes although actors have work
   std::uint32_t powered_ops =
       0; ///< chance that a power cut comes at a disk operation instead of between steps
@@ -48,6 +45,25 @@ struct sim_plan {
   std::uint32_t stalls = 0;
   std::uint32_t client_crashes = 0;
   config::settings settings;
+};
+
+/// One actor to end at one moment.
+struct kill_order {
+  std::string role;
+  /// Instead of handling its message with this number, from 1. Counted are messages that come while
+  /// an append and a decision are outstanding, and after `after_steps`. Of several actors with the
+  /// role it is the one that gets so far first.
+  std::uint64_t message = 1;
+  std::uint64_t after_steps = 500; ///< of load before
+};
+
+struct sim_options {
+  std::uint64_t seed = 1;
+  std::uint64_t steps = 4'000; ///< of the safety phase
+  mutant planted = mutant::none;
+  std::optional<sim_plan> plan{};   ///< instead of the one drawn from the seed
+  std::optional<kill_order> kill{}; ///< beside what the plan does
+  bool show_log = false;            ///< the node's own log, on standard output
 };
 
 sim_plan plan_of(std::uint64_t seed);

@@ -85,7 +85,7 @@ void sim_producer::on_setup(const native::frame& from) {
   questions_.erase(id.value);
   if (ready())
     work();
-  else if (questions_.empty())
+  else if (!any_open(question::kind::setup))
     later(milliseconds{100}, [this] { on_welcome(); }); // refused, as while recovering
 }
 
@@ -402,7 +402,7 @@ void sim_producer::on_refused(const native::frame& from) {
       std::erase(plain_, q.message);
     break;
   case question::kind::setup:
-    if (questions_.empty() && !ready())
+    if (!any_open(question::kind::setup) && !ready())
       later(milliseconds{100}, [this] { on_welcome(); });
     break;
   }
@@ -464,6 +464,19 @@ void sim_producer::wind_up() {
 
 bool sim_producer::finished() const {
   return ready() && sim_client::finished() && transactions_.empty() && plain_.empty();
+}
+
+bool sim_producer::append_outstanding() const {
+  return any_open(question::kind::half) || any_open(question::kind::plain);
+}
+
+bool sim_producer::decision_outstanding() const {
+  return any_open(question::kind::decision);
+}
+
+bool sim_producer::any_open(question::kind what) const {
+  return std::any_of(questions_.begin(), questions_.end(),
+                     [what](const auto& q) { return q.second.what == what; });
 }
 
 std::string sim_producer::waiting_for() const {

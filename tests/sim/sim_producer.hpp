@@ -25,6 +25,12 @@ public:
   [[nodiscard]] bool finished() const override;
   [[nodiscard]] std::string waiting_for() const override;
   [[nodiscard]] std::uint64_t opened() const { return opened_; }
+  /// Transactions that this process has begun and not ended.
+  [[nodiscard]] std::size_t open() const { return transactions_.size(); }
+  /// A message of it is not answered yet.
+  [[nodiscard]] bool append_outstanding() const;
+  /// A decision of it is not answered yet.
+  [[nodiscard]] bool decision_outstanding() const;
 
 protected:
   [[nodiscard]] producer_id producer() const override { return producer_; }
@@ -75,6 +81,7 @@ private:
     outcome wanted = outcome::pending;
   };
 
+  [[nodiscard]] bool any_open(question::kind what) const;
   void be_born();
   void work();
   void open_transaction();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -9,6 +10,14 @@ namespace handfast::sim {
 namespace {
 
 constexpr std::uint64_t first_seed = 1'000'000;
+constexpr std::uint64_t slices = 4;
+
+/// HANDFAST_SIM_SEEDS says how many seeds all slices try together.
+std::uint64_t seeds_per_slice() {
+  const char* given = std::getenv("HANDFAST_SIM_SEEDS");
+  const auto all = given == nullptr ? 400 : std::strtoull(given, nullptr, 10);
+  return (all + slices - 1) / slices;
+}
 
 TEST(Simulation, OneSeedGivesOneRun) {
   for (const std::uint64_t seed : {11, 12, 13}) {
@@ -26,8 +35,15 @@ TEST(Simulation, ASeedDoesNotDependOnTheRunsBeforeIt) {
 /// Several slices, so that a runner can do them side by side.
 class SimulatedFaults : public ::testing::TestWithParam<std::uint64_t> {};
 
+TEST(Simulation, OpensWhatWasGivenUpAgain) {
+  std::uint64_t reopened = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    reopened += run_seed({.seed = seed}).counts.reopened;
+  EXPECT_GT(reopened, 0U);
+}
+
 TEST_P(SimulatedFaults, KeepEveryPromise) {
-  constexpr std::uint64_t seeds = 100;
+  const auto seeds = seeds_per_slice();
   for (std::uint64_t i = 0; i < seeds; ++i) {
     const sim_options options{.seed = first_seed + GetParam() * seeds + i};
     const auto verdict = run_seed(options);
@@ -35,7 +51,7 @@ TEST_P(SimulatedFaults, KeepEveryPromise) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, SimulatedFaults, ::testing::Values(0, 1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Seeds, SimulatedFaults, ::testing::Range(std::uint64_t{0}, slices));
 
 /// How many seeds it takes until a planted fault is found; 0 if it is not.
 std::uint64_t seeds_to_catch(mutant planted, std::uint64_t seeds_max) {
@@ -46,13 +62,13 @@ std::uint64_t seeds_to_catch(mutant planted, std::uint64_t seeds_max) {
 }
 
 TEST(PlantedFault, ASyncThatDoesNothingIsCaught) {
-  const auto needed = seeds_to_catch(mutant::no_sync, 300);
+  const auto needed = seeds_to_catch(mutant::no_sync, 1'000);
   EXPECT_NE(needed, 0U);
   RecordProperty("seeds", static_cast<int>(needed));
 }
 
 TEST(PlantedFault, AnAnswerBeforeTheSyncIsCaught) {
-  const auto needed = seeds_to_catch(mutant::answer_before_sync, 300);
+  const auto needed = seeds_to_catch(mutant::answer_before_sync, 1'000);
   EXPECT_NE(needed, 0U);
   RecordProperty("seeds", static_cast<int>(needed));
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <exception>
 #include <random>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace handfast::sim {
@@ -22,13 +24,19 @@ sim_counts& sim_counts::operator+=(const sim_counts& other) {
   deliveries += other.deliveries;
   entries += other.entries;
   events += other.events;
+  checks += other.checks;
+  conflicts += other.conflicts;
+  given_up += other.given_up;
+  reopened += other.reopened;
+  repeated += other.repeated;
+  disk_waits += other.disk_waits;
   return *this;
 }
 
 sim_world::sim_world(const sim_options& options)
-    : options_{options}, plan_{plan_of(options.seed)}, time_{options.seed}, node_{time_, disk_,
-                                                                                  plan_,
-                                                                                  options.planted} {
+    : options_{options}, plan_{options.plan ? *options.plan : plan_of(options.seed)},
+      time_{options.seed}, node_{time_, disk_, plan_, options.planted} {
+  node_.on_disk_wait([this] { let_others_go_on(); });
   make_clients();
 }
 
@@ -86,6 +94,8 @@ void sim_world::step() {
     node_.idle();
   else
     pass_time();
+  if (disk_waiters_ != 0)
+    return; // an actor's stack frame stands below: the node cannot die here
   notice_power();
   if (const auto why = node_.failure(); why && !power_failed_) {
     complain("the node stopped by itself: " + to_string(*why));
@@ -103,12 +113,32 @@ void sim_world::pass_time() {
   node_.follow_time();
 }
 
+/// A detached actor of the real node waits for the disk: everybody else goes on for a while.
+void sim_world::let_others_go_on() {
+  constexpr std::uint32_t detached_roles = 3;
+  auto& random = time_.random;
+  if (disk_waiters_ == detached_roles || !random.chance(plan_.disk_pause))
+    return;
+  ++counts_.disk_waits;
+  // Now and then long enough for a whole transaction.
+  const bool long_one = random.chance(50);
+  const auto end =
+      time_.now() + (long_one ? milliseconds{random.between(1, 50)}
+                              : std::chrono::microseconds{random.below(
+                                    static_cast<std::uint64_t>(plan_.disk_step_max.count()))});
+  ++disk_waiters_;
+  for (auto left = random.between(1, long_one ? 600 : 40);
+       left > 0 && time_.now() <= end && !power_failed_ && !node_.failure(); --left)
+    step();
+  --disk_waiters_;
+}
+
 // -- faults ------------------------------------------------------------------------
 
 void sim_world::something_goes_wrong() {
   auto& random = time_.random;
   if (random.chance(plan_.power_cut) && random.chance(250)) {
-    if (random.chance(plan_.powered_ops))
+    if (disk_waiters_ != 0 || random.chance(plan_.powered_ops))
       plan_power_cut_at_disk();
     else
       cut_power();
@@ -134,7 +164,7 @@ void sim_world::something_goes_wrong() {
 void sim_world::plan_power_cut_at_disk() {
   if (power_cut_planned_)
     return;
-  const auto number = disk_.operations() + time_.random.between(1, 12);
+  const auto number = disk_.operations() + (disk_waiters_ != 0 ? 1 : time_.random.between(1, 12));
   disk_.fail_at(number, testing::disk_fault::power_off);
   power_cut_planned_ = true;
   disk_.on_step([this, number](std::uint64_t now, testing::disk_operation, const std::string&) {
@@ -175,88 +205,59 @@ sim_verdict sim_world::run() {
   for (auto* client : clients_)
     time_.after(time_.random.between(milliseconds{0}, milliseconds{50}),
                 [client] { client->start(); });
-  while (counts_.steps < options_.steps && violations_.empty())
+  while (goes_on()) {
+    if (options_.kill && !ordered_ && counts_.steps >= options_.kill->after_steps) {
+      node_.obey(*options_.kill, [this] { return much_is_outstanding(); });
+      ordered_ = true;
+    }
     step();
+  }
   if (violations_.empty())
     come_to_rest();
   auto found = proof::check(time_.journal, judge());
   violations_.insert(violations_.end(), found.begin(), found.end());
 
+  count_events();
+  return {options_.seed,          time_.journal.hash(),     counts_,
+          std::move(violations_), std::move(time_.journal), operator_->status_json(),
+          node_.order_obeyed()};
+}
+
+bool sim_world::much_is_outstanding() const {
+  const auto any = [this](bool (sim_producer::*outstanding)() const) {
+    return std::any_of(producers_.begin(), producers_.end(),
+                       [&](const auto& p) { return ((*p).*outstanding)(); });
+  };
+  return any(&sim_producer::append_outstanding) && any(&sim_producer::decision_outstanding);
+}
+
+/// An actor that is to be ended may be a quiet one: the load goes on until its message comes.
+bool sim_world::goes_on() const {
+  const bool waits = options_.kill && !node_.order_obeyed();
+  return violations_.empty() && counts_.steps < options_.steps * (waits ? 40 : 1);
+}
+
+void sim_world::count_events() {
   for (const auto& p : producers_)
     counts_.transactions += p->opened();
   for (const auto& c : consumers_)
     counts_.deliveries += c->taken();
-  counts_.entries = operator_->entries_listed();
+  for (const auto& [topic, entries] : operator_->entries_listed())
+    counts_.entries += entries;
   counts_.events = time_.journal.size();
-  return {options_.seed, time_.journal.hash(), counts_, std::move(violations_),
-          std::move(time_.journal)};
-}
-
-bool sim_world::settle(milliseconds limit, const std::function<bool()>& done) {
-  const auto end = time_.now() + limit;
-  std::uint64_t until_look = 0;
-  while (time_.now() < end && violations_.empty()) {
-    step();
-    if (++until_look % 64 == 0 && done())
-      return true;
+  std::set<std::tuple<std::string, std::string, std::uint32_t, std::uint64_t>> seen;
+  std::set<transaction_id> given_up;
+  for (const auto& e : time_.journal.events()) {
+    counts_.checks += e.kind == event_kind::check_asked ? 1 : 0;
+    counts_.reopened += e.kind == event_kind::reopened && e.code == ec::ok ? 1 : 0;
+    counts_.conflicts +=
+        e.code >= ec::conflict_committed && e.code <= ec::conflict_given_up ? 1 : 0;
+    if (e.recorded == outcome::given_up)
+      given_up.insert(e.tx);
+    if (e.kind == event_kind::delivered)
+      counts_.repeated += seen.emplace(e.group, e.topic, e.queue, e.offset).second ? 0 : 1;
   }
-  return done();
-}
-
-/// No faults any more: everything that was begun must come to its end.
-void sim_world::come_to_rest() {
-  using namespace std::chrono_literals;
-  faults_ = false;
-  if (power_cut_planned_)
-    cut_power();
-  if (!settle(30s, [this] { return node_.up(); }))
-    return complain("the node did not come back");
-  for (auto* client : clients_)
-    client->wind_up();
-  settle(2s, [] { return false; });
-  time_.witness({.kind = event_kind::calm});
-  const bool producers_done = settle(120s, [this] {
-    return std::all_of(producers_.begin(), producers_.end(),
-                       [](const auto& p) { return p->finished(); });
-  });
-  if (!producers_done)
-    return complain("producers do not come to an end" + who_waits());
-  const auto& checks = plan_.settings.transaction.checks;
-  const auto undecided_max = checks.timeout + checks.check_interval * checks.check_max * 2 + 60s;
-  bool asked = false;
-  const bool none_pending = settle(undecided_max, [this, &asked] {
-    if (asked && operator_->looked() && operator_->pending().empty())
-      return true;
-    if (!asked || operator_->looked())
-      operator_->look();
-    asked = true;
-    return false;
-  });
-  if (!none_pending)
-    return complain("transactions stay undecided" + who_waits());
-  for (auto& consumer : consumers_)
-    consumer->wind_up();
-  const bool consumed = settle(120s, [this] {
-    return std::all_of(consumers_.begin(), consumers_.end(),
-                       [](const auto& c) { return c->finished(); });
-  });
-  if (!consumed)
-    return complain("consumers do not come to an end" + who_waits());
-  operator_->audit();
-  if (!settle(60s, [this] { return operator_->audited(); }))
-    return complain("the audit does not come to an end" + who_waits());
-  time_.witness({.kind = event_kind::drained});
-}
-
-void sim_world::complain(std::string what) {
-  violations_.push_back({"rest", std::move(what)});
-}
-
-std::string sim_world::who_waits() const {
-  std::string text;
-  for (const auto* client : clients_)
-    text += "\n  " + client->waiting_for();
-  return text;
+  counts_.given_up = given_up.size();
 }
 
 proof::checker_options sim_world::judge() const {

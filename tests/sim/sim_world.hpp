@@ -23,6 +23,12 @@ struct sim_counts {
   std::uint64_t deliveries = 0;
   std::uint64_t entries = 0;
   std::uint64_t events = 0;
+  std::uint64_t checks = 0;
+  std::uint64_t conflicts = 0; ///< decisions refused since the opposite was recorded
+  std::uint64_t given_up = 0;
+  std::uint64_t reopened = 0;
+  std::uint64_t repeated = 0;   ///< deliveries of what a group had got before
+  std::uint64_t disk_waits = 0; ///< of detached actors, in which others went on
 
   sim_counts& operator+=(const sim_counts& other);
 };
@@ -33,6 +39,8 @@ struct sim_verdict {
   sim_counts counts;
   std::vector<proof::violation> violations;
   proof::journal journal;
+  std::string status_json{}; ///< of the node, at the end
+  bool order_obeyed = false; ///< the kill that was ordered has happened
 };
 
 class sim_world final : public sim_door {
@@ -52,11 +60,21 @@ private:
   void cut_power();
   void power_on();
   void notice_power();
+  void let_others_go_on();
+  [[nodiscard]] bool goes_on() const;
+  [[nodiscard]] bool much_is_outstanding() const;
   void plan_power_cut_at_disk();
 
+  // The end (sim_rest.cpp).
   void come_to_rest();
+  void drain();
+  bool settle_undecided();
+  [[nodiscard]] std::chrono::milliseconds undecided_max() const;
+  bool settle_status();
+  void compare_gauges();
   /// Steps until `done` or until `limit` of virtual time has passed. Returns whether it was done.
   bool settle(std::chrono::milliseconds limit, const std::function<bool()>& done);
+  void count_events();
   void complain(std::string what);
   [[nodiscard]] std::string who_waits() const;
   [[nodiscard]] proof::checker_options judge() const;
@@ -74,6 +92,8 @@ private:
   sim_counts counts_;
   std::vector<proof::violation> violations_;
   bool faults_ = true;
+  std::uint32_t disk_waiters_ = 0; ///< actors in the middle of a disk operation
+  bool ordered_ = false;           ///< the node was told whom to end
   bool power_cut_planned_ = false; ///< at a disk operation that is still to come
   bool power_failed_ = false;      ///< at a disk operation; noticed after the step
 };

@@ -29,6 +29,8 @@ public:
   }
   /// Takes the oldest batch one step further.
   void step();
+  /// Batches not yet reported as done.
+  [[nodiscard]] std::size_t open() const { return jobs_.size(); }
   [[nodiscard]] std::uint64_t synced() const { return synced_; }
 
 private:

@@ -104,7 +104,10 @@ void history::add_to_transaction(std::size_t number, const event& e) {
   case event_kind::reopened:
     if (e.code != ec::ok)
       break;
-    t.reopened_as = e.other;
+    if (!t.reopened_at) {
+      t.reopened_as = e.other;
+      t.reopened_at = number;
+    }
     t.stated.push_back({number, outcome::given_up});
     transactions[e.other].reopened_from = e.tx;
     transactions[e.other].acknowledged = true;

@@ -6,6 +6,7 @@
 #include "tests/support/checker.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
 
 namespace handfast::proof {
@@ -48,6 +49,7 @@ struct transaction_history {
   event_list checks;
   event_list events;
   transaction_id reopened_as;
+  std::optional<std::size_t> reopened_at; ///< event that said so first
   transaction_id reopened_from;
 };
 

@@ -197,6 +197,25 @@ void judge_visibility(const history& h, const checker_options& o, findings& to) 
   }
 }
 
+namespace {
+
+/// It was opened again a second time, or an answer does not know of the first, although it was
+/// asked for afterwards.
+bool denies_reopening(const event& e, const transaction_history& t) {
+  if (!t.reopened_at || e.code != ec::ok || e.other == t.reopened_as)
+    return false;
+  return e.kind == event_kind::reopened ||
+         (e.kind == event_kind::query_answered && *t.reopened_at < e.since);
+}
+
+/// Giving up is a way of rolling back: who asks for that has got it.
+bool is_done_by(outcome recorded, outcome wanted) {
+  return recorded == wanted || wanted == outcome::pending ||
+         (wanted == outcome::rolled_back && recorded == outcome::given_up);
+}
+
+} // namespace
+
 void judge_decisions(const history& h, findings& to) {
   for (const auto& [id, t] : h.transactions) {
     const auto what = "transaction " + to_string(id);
@@ -209,8 +228,8 @@ void judge_decisions(const history& h, findings& to) {
                t.events);
         break;
       }
-      if (e.kind == event_kind::decision_answered && e.code == ec::ok && e.wanted != s.recorded &&
-          e.wanted != outcome::pending) {
+      if (e.kind == event_kind::decision_answered && e.code == ec::ok &&
+          !is_done_by(s.recorded, e.wanted)) {
         to.add("I5",
                what + ": " + std::string{name_of(e.wanted)} +
                    " was asked for and answered as done, but recorded is " +
@@ -224,6 +243,13 @@ void judge_decisions(const history& h, findings& to) {
       if (e.kind == event_kind::query_answered && e.code == ec::ok &&
           e.recorded == outcome::pending && !t.stated.empty() && t.stated.front().event < e.since) {
         to.add("I5", what + " had an outcome, and was undecided again afterwards:", t.events);
+        break;
+      }
+      if (e.tx == id && denies_reopening(e, t)) {
+        to.add("I5",
+               what + " was opened again as " + to_string(t.reopened_as) +
+                   ", and later that was not so:",
+               t.events);
         break;
       }
     }

@@ -29,7 +29,8 @@ enum class event_kind : std::uint8_t {
   check_asked,       ///< `tx`, `key` of its first message
   check_answered,    ///< `tx`, `wanted`; pending = unknown or in progress
   query_sent,        ///< `tx`
-  query_answered,    ///< `tx`, `code`, `recorded` (pending while undecided), `since`
+  query_answered,    ///< `tx`, `code`, `recorded` (pending while undecided), `since`; `other` = what
+                     ///< it was opened again as
   reopen_sent,       ///< `tx`
   reopened,          ///< `tx`, `other` = the new transaction, `code`
   plain_sent,        ///< `key`, `topic`, `body`

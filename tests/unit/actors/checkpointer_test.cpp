@@ -135,6 +135,15 @@ TEST_F(Checkpointer, KeepsOutcomesFindableThatWereDecidedWhileItWasMade) {
   EXPECT_EQ(asker->take_last<outcomes_found>().outcomes.at(0).result, outcome::rolled_back);
 }
 
+TEST_F(Checkpointer, FreesNothingIfTheReaderCannotSayThatItKnowsTheRun) {
+  append_some(9);
+  caf::anon_send_exit(reader, caf::exit_reason::kill);
+  run();
+  const auto made = checkpoint();
+  EXPECT_EQ(made.why.code, ec::ok);
+  EXPECT_EQ(indexes.at(orders).index.in_memory(), 6u);
+}
+
 TEST_F(Checkpointer, TakesSlicesCursorByCursor) {
   half_store->on<take_slices>([](const take_slices& x) {
     slices_taken answer;

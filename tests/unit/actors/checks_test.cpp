@@ -228,6 +228,23 @@ TEST_F(Checks, ThoseThatWaitedForAMemberAreTakenUpAtThePace) {
   EXPECT_THAT(show(ids.back()).life.asks, SizeIs(testing::Ge(1)));
 }
 
+// F17: a handler that never answers, and far more pending than can be asked about in time.
+TEST_F(Checks, F17ManyThatNobodyAnswersCostOneRecordASecondAndKeepThePace) {
+  quick(1'000);
+  settings.transaction.checks_per_second = 100;
+  start();
+  auto m = join(habit::receives);
+  open_many(500);
+  advance(3s, 50ms);
+  const auto asks = m->asks.size();
+  const auto records = count_of(record_type::checked);
+  advance(20s, 50ms);
+  EXPECT_LE(m->asks.size() - asks, 2'100u) << "100 a second";
+  EXPECT_GE(m->asks.size() - asks, 1'900u);
+  EXPECT_LE(count_of(record_type::checked) - records, 21u);
+  EXPECT_EQ(pending(), 500u);
+}
+
 TEST_F(Checks, F19AMemberThatSendsNothingIsAskedToo) {
   quick();
   start();
@@ -374,6 +391,26 @@ TEST_F(Checks, InProgressBeforeTheReceiptCountsNothingEither) {
   send_as(m->connection, group(shop), checks_handled{{receipt}});
   run();
   EXPECT_EQ(show(id).life.attempts, 0u);
+}
+
+TEST_F(Checks, ALateAnswerIsNoReceiptForTheNextAsk) {
+  quick(5);
+  start();
+  auto m = join(habit::receives);
+  const auto id = open();
+  advance(2'050ms);
+  ASSERT_THAT(m->asks, SizeIs(1));
+  m->answers = habit::silent;
+  advance(1'050ms);
+  ASSERT_THAT(m->asks, SizeIs(2));
+  auto answer = decision_of(id, outcome::pending);
+  answer.by = origin::check;
+  answer.attempt = 1;
+  decide_now(answer);
+  EXPECT_EQ(show(id).life.attempts, 1u);
+  answer.attempt = 2;
+  decide_now(answer);
+  EXPECT_EQ(show(id).life.attempts, 2u);
 }
 
 TEST_F(Checks, RepeatedInProgressAnswersUndoOneAttemptOnly) {

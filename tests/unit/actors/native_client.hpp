@@ -140,14 +140,19 @@ public:
   }
 
   template <class... Frames>
-  void give(const Frames&... sent) {
+  static std::string bytes_of(const Frames&... sent) {
     native::frame_writer to;
     (native::encode(to, sent), ...);
     std::string bytes;
     to.for_each_piece([&](std::span<const std::byte> piece) {
       bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
     });
-    give_bytes(bytes);
+    return bytes;
+  }
+
+  template <class... Frames>
+  void give(const Frames&... sent) {
+    give_bytes(bytes_of(sent...));
   }
 
   void give_bytes(std::string_view bytes) {

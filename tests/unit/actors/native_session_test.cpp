@@ -90,6 +90,62 @@ TEST_F(NativeSession, DoesNotWaitLongForAHello) {
   EXPECT_EQ(only<native::closing>().code, ec::timed_out);
 }
 
+TEST_F(NativeSession, ClosesOnAFrameThatNeverEnds) {
+  open();
+  const auto frame = bytes_of(native::resolve_topic{correlation{5}, "orders", true});
+  give_bytes(frame.substr(0, 10));
+  advance(29s, 1s);
+  EXPECT_FALSE(wire->closed);
+  give_bytes(frame.substr(10, 1));
+  advance(2s, 1s);
+  EXPECT_TRUE(wire->closed);
+  EXPECT_EQ(only<native::closing>().code, ec::timed_out);
+}
+
+TEST_F(NativeSession, LeavesAClientAloneWhoseFramesEnd) {
+  open();
+  const auto frame = bytes_of(native::resolve_topic{correlation{5}, "orders", true});
+  give_bytes(frame.substr(0, 10));
+  for (int round = 0; round < 10; ++round) {
+    advance(20s, 1s);
+    give_bytes(frame.substr(10) + frame.substr(0, 10));
+  }
+  EXPECT_FALSE(wire->closed);
+}
+
+TEST_F(NativeSession, ClosesWhenBegunFramesOfAllClientsHoldTooMuch) {
+  open();
+  door->begun->fetch_add(limits::begun_frames_bytes_max - 20); // of others
+  const auto frame = bytes_of(native::send{{message(1, std::string(1'000, 'x'))}});
+  give_bytes(frame.substr(0, 30));
+  EXPECT_FALSE(wire->closed);
+  give_bytes(frame.substr(30, 10));
+  EXPECT_TRUE(wire->closed);
+  EXPECT_EQ(only<native::closing>().code, ec::busy);
+  kill(connection);
+  EXPECT_EQ(*door->begun, limits::begun_frames_bytes_max - 20) << "what it held is free again";
+}
+
+TEST_F(NativeSession, HoldsNothingBetweenFrames) {
+  open();
+  const auto frame = bytes_of(native::send{{message(1, std::string(1'000, 'x'))}});
+  give_bytes(frame.substr(0, 500));
+  EXPECT_EQ(*door->begun, 500u - native::frame_header_bytes);
+  give_bytes(frame.substr(500));
+  EXPECT_EQ(*door->begun, 0u);
+}
+
+TEST(LineLimiter, AdmitsAFewLinesASecondAndCountsTheOthers) {
+  line_limiter limiter;
+  const line_limiter::time_point now{std::chrono::hours{1}};
+  for (std::uint32_t n = 0; n < line_limiter::lines_per_second; ++n)
+    EXPECT_EQ(limiter.admit(now), 0u);
+  EXPECT_FALSE(limiter.admit(now));
+  EXPECT_FALSE(limiter.admit(now + 900ms));
+  EXPECT_EQ(limiter.admit(now + 1s), 2u);
+  EXPECT_EQ(limiter.admit(now + 1s), 0u);
+}
+
 TEST_F(NativeSession, LeavesAClientThatSaidHelloAlone) {
   open();
   advance(60s, 1s);

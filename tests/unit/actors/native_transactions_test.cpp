@@ -28,9 +28,11 @@ protected:
     return made;
   }
 
-  void ask_for(std::uint64_t at) {
+  void ask_for(std::uint64_t at, std::uint16_t attempt = 1) {
     records.cached[at] = test::message_record_at(at, "half body", record_type::half);
-    send(connection, ask_producers{{order(at)}});
+    auto one = order(at);
+    one.attempt = attempt;
+    send(connection, ask_producers{{one}});
     run();
   }
 };
@@ -110,6 +112,20 @@ TEST_F(NativeTransactions, TakesAnAnswerAsAReceipt) {
   ask_for(4096);
   auto item = decision(1, 4096);
   item.by = origin::check;
+  give(native::decide{{item}});
+  EXPECT_TRUE(producers->take_last<checks_handled>().results.at(0).handed_over);
+}
+
+TEST_F(NativeTransactions, TakesALateAnswerNotAsAReceiptOfTheNextQuestion) {
+  open_and_join();
+  ask_for(4096, 2);
+  auto item = decision(1, 4096);
+  item.by = origin::check;
+  item.attempt = 1;
+  give(native::decide{{item}});
+  EXPECT_EQ(producers->count<checks_handled>(), 0U);
+  EXPECT_EQ(half_store->take_last<decide>().requests.at(0).attempt, 1U);
+  item.attempt = 2;
   give(native::decide{{item}});
   EXPECT_TRUE(producers->take_last<checks_handled>().results.at(0).handed_over);
 }

@@ -102,10 +102,47 @@ TEST_F(Queue, TakesEntriesThatComeTwiceOnce) {
   EXPECT_EQ(fetch(queue, 0).entries, entries(0, 4));
 }
 
-TEST_F(Queue, EndsOnAGap) {
+TEST_F(Queue, GoesOnBehindOffsetsThatWereLost) {
   const auto queue = serving();
   show(queue, 1, 2);
-  EXPECT_FALSE(alive(queue));
+  EXPECT_TRUE(alive(queue));
+  const auto found = fetch(queue, 0);
+  EXPECT_EQ(found.entries, entries(1, 2));
+  EXPECT_EQ(found.end, queue_offset{2});
+}
+
+TEST_F(Queue, FindsWhatStandsBehindLostOffsetsWhereverItStands) {
+  const auto queue = serving();
+  show(queue, 0, 2);
+  show(queue, 500, 510);
+  ask<unsaved_taken>(queue, take_unsaved{});
+  send(queue, run_saved{});
+  show(queue, 900, 901);
+  fetch(queue, 2, 10);
+  auto asked = reader->take_last<read_index>();
+  EXPECT_EQ(asked.to, queue_offset{12});
+  send(queue, entries_fetched{asked.id, orders, ec::ok, {}, {}, {}});
+  run();
+  asked = reader->take_last<read_index>();
+  EXPECT_EQ(asked.from, queue_offset{2});
+  EXPECT_EQ(asked.to, queue_offset{510});
+  send(queue, entries_fetched{asked.id, orders, ec::ok, {}, {}, entries(500, 510)});
+  run();
+  EXPECT_EQ(asker->take_last<entries_fetched>().entries, entries(500, 510));
+}
+
+TEST_F(Queue, FallsBackToItsMemoryWhenRunsHaveNothingMore) {
+  const auto queue = serving();
+  show(queue, 0, 2);
+  ask<unsaved_taken>(queue, take_unsaved{});
+  send(queue, run_saved{});
+  show(queue, 2, 4);
+  fetch(queue, 1, 10);
+  const auto asked = reader->take_last<read_index>();
+  EXPECT_EQ(asked.to, queue_offset{2});
+  send(queue, entries_fetched{asked.id, orders, ec::ok, {}, {}, {}});
+  run();
+  EXPECT_EQ(asker->take_last<entries_fetched>().entries, entries(2, 4));
 }
 
 TEST_F(Queue, ServesAWholeStartOnlyBehindWhatTheLogKept) {

@@ -16,6 +16,7 @@
 #include <gmock/gmock.h>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -359,6 +360,8 @@ public:
   position durable_end{8};
   std::vector<stored_outcome> run_outcomes; ///< what derived runs hold
   half_fold first_fold;
+  std::set<position> damaged; ///< records that can't be read
+  bool reader_answers = true; ///< about records
 
   const shard_environment* env() const { return &environment; }
   incarnation next_life() { return incarnation{++last_life_}; }
@@ -449,15 +452,19 @@ private:
     send_as(reader, op(), answer);
   }
   void on_read_records(const read_records& x) {
+    if (!reader_answers)
+      return;
     records_read answer{x.id, {}};
     for (const auto& place : x.places) {
       const auto found = std::ranges::find(history, place.at, &log_record::at);
-      if (found == history.end())
+      if (damaged.contains(place.at))
+        answer.records.push_back({ec::corrupt, {}});
+      else if (found == history.end())
         answer.records.push_back({ec::position_not_found, {}});
       else
         answer.records.push_back({ec::ok, *found});
     }
-    send_as(reader, op(), answer);
+    send_as(reader, caf::actor_cast<op_store_actor>(reader->sender()), answer);
   }
 
   void act(member& m, const check_order& order, group_id g) {

@@ -300,5 +300,56 @@ TEST_F(Quarantine, ADamagedBodyIsListedAndNeverCommitted) {
   EXPECT_THAT(ask<status_report>(half(), status_request{}).quarantined, IsEmpty());
 }
 
+TEST_F(Quarantine, ABodyThatRecoveryDidNotReadIsLookedAtAfterTheStart) {
+  start();
+  const auto ids = open_many(200);
+  const auto bad = ids[150];
+  damaged.insert(bad.opened_at);
+  restart_half_store();
+  EXPECT_EQ(show(bad).life.state, transaction_state::pending);
+  advance(200ms, 5ms);
+  EXPECT_EQ(show(bad).life.state, transaction_state::quarantined);
+  EXPECT_EQ(commit(bad).code, ec::transaction_quarantined);
+  EXPECT_EQ(commit(ids[151]).code, ec::ok);
+}
+
+TEST_F(Quarantine, AReaderThatWasRestartedIsAskedForTheBodiesAgain) {
+  start();
+  const auto bad = open();
+  damaged.insert(bad.opened_at);
+  reader_answers = false;
+  restart_half_store();
+  advance(200ms, 5ms);
+  EXPECT_EQ(show(bad).life.state, transaction_state::pending);
+  reader_answers = true;
+  peers.log_reader.life = next_life();
+  announce();
+  advance(20ms, 5ms);
+  EXPECT_EQ(show(bad).life.state, transaction_state::quarantined);
+}
+
+TEST_F(Quarantine, OneWhoseOpeningRecordCannotBeReadIsNotCalledExpired) {
+  start();
+  const auto id = open();
+  damaged.insert(id.opened_at);
+  std::erase_if(history, [&](const log_record& r) { return r.at == id.opened_at; });
+  restart_half_store();
+  EXPECT_EQ(show(id).code, ec::transaction_quarantined);
+  EXPECT_EQ(commit(id).code, ec::transaction_quarantined);
+}
+
+TEST_F(Quarantine, ADamagedBodyDoesNotHideARecordedOutcome) {
+  start();
+  const auto id = open();
+  commit(id);
+  damaged.insert(id.opened_at);
+  first_fold.mark_damaged(id.opened_at, {});
+  restart_half_store();
+  restart_op_store();
+  EXPECT_EQ(show(id).life.state, transaction_state::committed);
+  EXPECT_EQ(commit(id).code, ec::ok);
+  EXPECT_EQ(roll_back(id).code, ec::conflict_committed);
+}
+
 } // namespace
 } // namespace handfast

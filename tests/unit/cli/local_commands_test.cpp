@@ -51,6 +51,13 @@ TEST_F(ConfigCommands, ShowWhereEachValueComesFrom) {
   EXPECT_EQ(values["transaction.check_max"].second, "default");
 }
 
+TEST_F(ConfigCommands, LetSetWinOverFlags) {
+  auto run = run_cli({"config", "show", "--set", "listen.native=127.0.0.1:2", "--listen",
+                      "127.0.0.1:1", "--set", "store.dir=/b", "--data", "/a"});
+  EXPECT_THAT(run.out, HasSubstr("listen.native = \"127.0.0.1:2\""));
+  EXPECT_THAT(run.out, HasSubstr("store.dir = \"/b\""));
+}
+
 TEST_F(ConfigCommands, NameEveryProblemAtOnce) {
   auto file =
       write("node.toml", "[transaction]\ntimeuot = \"9s\"\ncheck_interval = \"9 parsecs\"\n");

@@ -135,6 +135,21 @@ TEST(ListOfTransactions, HasARowForEach) {
   EXPECT_THAT(out.str(), HasSubstr("by the producer\n"));
 }
 
+TEST(ListOfTransactions, SaysNothingOfATimeThatIsNotKnown) {
+  std::ostringstream out;
+  auto committed = a_life{}.decided(transaction_state::committed, origin::producer, 12);
+  committed.life().stored_ms = 0;
+  print_lives(out, {committed}, false);
+  EXPECT_THAT(out.str(), Not(HasSubstr(" d ")));
+  EXPECT_THAT(shown(committed), Not(HasSubstr(" d ")));
+}
+
+TEST(LifeOfATransaction, CountsNoMessagesOfARolledBackOne) {
+  auto life = a_life{}.decided(transaction_state::rolled_back, origin::producer, 12);
+  life.life().messages.clear();
+  EXPECT_THAT(told(life), ElementsAre("stored", "rolled back by the producer"));
+}
+
 TEST(JsonOfATransaction, HasEverything) {
   auto value = json_of(a_life{}
                            .asked(1, 6'000, "shop-1", "")

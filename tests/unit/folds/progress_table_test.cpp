@@ -41,6 +41,24 @@ TEST(QueueProgress, JoinsNeighbours) {
   EXPECT_EQ(p.base(), 13U);
 }
 
+TEST(QueueProgress, TakesRangesThatOverlapWhatIsDone) {
+  queue_progress p;
+  p.mark_done(5);
+  p.mark_done(8);
+  p.count_attempt(6);
+  p.mark_done(3, 8);
+  EXPECT_EQ(p.ranges(), 1U);
+  EXPECT_TRUE(p.is_done(3) && p.is_done(8));
+  EXPECT_FALSE(p.is_done(2) || p.is_done(9));
+  EXPECT_EQ(p.attempts(6), 0U);
+  p.mark_done(0, 3);
+  EXPECT_EQ(p.base(), 9U);
+  p.mark_done(20, 30);
+  p.mark_done(22, 25);
+  EXPECT_TRUE(p.is_done(29));
+  EXPECT_EQ(p.ranges(), 1U);
+}
+
 TEST(QueueProgress, AgreesWithAPlainSetOnRandomOrders) {
   std::mt19937 random{17};
   for (int round = 0; round < 50; ++round) {

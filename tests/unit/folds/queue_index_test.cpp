@@ -1,5 +1,4 @@
 #include "actors/folds/queue_index.hpp"
-#include "messages/assert.hpp"
 
 #include <gtest/gtest.h>
 
@@ -45,9 +44,43 @@ TEST(QueueIndex, IgnoresWhatItHas) {
   EXPECT_EQ(index.end(), queue_offset{1});
 }
 
-TEST(QueueIndex, CallsAGapABrokenInvariant) {
+TEST(QueueIndex, PassesOverOffsetsThatWereLost) {
   queue_index index{orders};
-  EXPECT_THROW(index.add(entry(1)), invariant_broken);
+  for (const std::uint64_t n : {0, 1, 3, 4, 900'000'000, 900'000'001})
+    index.add(entry(n));
+  EXPECT_EQ(index.end(), queue_offset{900'000'002});
+  EXPECT_EQ(index.in_memory(), 6U);
+  const auto all = index.read(queue_offset{0}, 100);
+  ASSERT_EQ(all.size(), 6U);
+  EXPECT_EQ(all[2], entry(3));
+  EXPECT_EQ(all[5], entry(900'000'001));
+  EXPECT_EQ(index.read(queue_offset{2}, 1), std::vector{entry(3)});
+  EXPECT_EQ(index.read(queue_offset{3}, 1), std::vector{entry(3)});
+  EXPECT_EQ(index.read(queue_offset{5'000}, 1), std::vector{entry(900'000'000)});
+}
+
+TEST(QueueIndex, GivesToARunWhatStandsAroundLostOffsets) {
+  queue_index index{orders};
+  for (const std::uint64_t n : {0, 2})
+    index.add(entry(n));
+  EXPECT_EQ(index.take_unsaved().size(), 2U);
+  index.add(entry(7));
+  index.saved();
+  EXPECT_EQ(index.memory_first(), queue_offset{3});
+  EXPECT_EQ(index.in_memory(), 1U);
+  EXPECT_EQ(index.read(queue_offset{3}, 9), std::vector{entry(7)});
+  index.add(entry(8));
+  EXPECT_EQ(index.read(queue_offset{8}, 9), std::vector{entry(8)});
+}
+
+TEST(QueueIndex, BeginsAtTheEndOfItsSliceWhenTheNextOffsetsWereLost) {
+  queue_index before{orders};
+  before.add(entry(0));
+  queue_index index{orders};
+  index.load(queue_index::slice_name(orders), before.save());
+  index.add(entry(5));
+  EXPECT_EQ(index.memory_first(), queue_offset{1});
+  EXPECT_EQ(index.read(queue_offset{1}, 9), std::vector{entry(5)});
 }
 
 TEST(QueueIndex, TakesItsOwnPlainMessages) {

@@ -142,6 +142,20 @@ TEST(QueueWindow, SkipsWhatIsDoneAlready) {
   EXPECT_EQ(window.hand_out(2, 1, start).entry.offset, queue_offset{3});
 }
 
+TEST(QueueWindow, CountsLostOffsetsAsDone) {
+  queue_window window{orders};
+  auto found = entries(0, 1);
+  found.push_back(entries(9, 10).front());
+  window.take(found, queue_offset{0}, queue_offset{10});
+  EXPECT_FALSE(window.queue_has_more());
+  EXPECT_EQ(window.hand_out(1, 1, start).entry.offset, queue_offset{0});
+  EXPECT_EQ(window.hand_out(2, 1, start).entry.offset, queue_offset{9});
+  EXPECT_EQ(window.acknowledge(done(9, 2)), ack::accepted);
+  EXPECT_EQ(window.progress().base(), 0U);
+  EXPECT_EQ(window.acknowledge(done(0, 1)), ack::accepted);
+  EXPECT_EQ(window.progress().base(), 10U);
+}
+
 TEST(QueueWindow, StartsBehindWhatRetentionTook) {
   queue_window window{orders};
   window.take(entries(7, 9), queue_offset{7}, queue_offset{9});

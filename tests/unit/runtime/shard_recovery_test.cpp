@@ -108,6 +108,52 @@ TEST_F(ShardRecovery, SetsARecordAsideThatNoFoldCanTakeAndGoesOn) {
   EXPECT_TRUE(shard->topics.find("payments"));
 }
 
+TEST_F(ShardRecovery, MissesNothingWhereOneRecordHoldsSeveralEntriesOfAQueue) {
+  {
+    live_store live{disk_};
+    auto record = a_decision(live.append(a_half("x")));
+    auto& decide = std::get<decide_record>(record.content);
+    decide.decisions.front().messages = 3;
+    decide.entries.resize(3, decide.entries.front());
+    for (std::uint64_t n = 0; n < 3; ++n)
+      decide.entries[n].offset = queue_offset{n};
+    live.append(record);
+  }
+  EXPECT_TRUE(recover()->tail.quarantined.empty());
+}
+
+TEST_F(ShardRecovery, GivesNoIdAgainWhoseMetaRecordWasLost) {
+  {
+    live_store live{disk_};
+    live.append(a_topic("orders", 16));
+    auto half = a_half("of a lost topic and group");
+    std::get<message_record>(half.content).topic = topic_id{20};
+    std::get<message_record>(half.content).group = group_id{9};
+    live.append(half);
+    std::get<message_record>(half.content).topic = topic_id{0xffff'fff0};
+    live.append(half);
+  }
+  const auto shard = recover();
+  EXPECT_EQ(shard->topics.next_group(), group_id{10});
+  EXPECT_EQ(shard->topics.next_topic(), topic_id{21});
+}
+
+TEST_F(ShardRecovery, ListsOffsetsThatWereLostWithTheirRecord) {
+  position behind;
+  {
+    live_store live{disk_};
+    for (const std::uint64_t offset : {0, 1, 4}) {
+      auto message = a_message("x");
+      std::get<message_record>(message.content).offset = queue_offset{offset};
+      behind = live.append(message);
+    }
+  }
+  const auto shard = recover();
+  ASSERT_EQ(shard->tail.quarantined.size(), 1u);
+  EXPECT_EQ(shard->tail.quarantined[0].at, behind);
+  EXPECT_NE(shard->tail.quarantined[0].why.find("offsets 2 to 3"), std::string::npos);
+}
+
 TEST_F(ShardRecovery, SaysWhyTheStoreCannotBeUsed) {
   const auto held = recover(); // keeps the folder locked
   const auto second = recover_shard(disk_, settings_, {});

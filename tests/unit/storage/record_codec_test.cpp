@@ -266,6 +266,12 @@ TEST_F(RecordCodec, RefusesFieldsBeyondTheirLimit) {
   EXPECT_EQ(code_of(size), ec::bad_request);
 }
 
+TEST_F(RecordCodec, CannotDecodeAnOffsetThatNoQueueCanHave) {
+  auto message = a_message("body");
+  std::get<message_record>(message.content).offset = queue_offset{UINT64_MAX};
+  EXPECT_EQ(decode(codec, encode(codec, message)), decode_status::undecodable);
+}
+
 TEST_F(RecordCodec, RefusesAPayloadBeyondItsLimit) {
   const std::string body(record_payload_bytes_max + 1, 'x');
   EXPECT_EQ(code_of(record_codec::size_of(a_message(body))), ec::body_too_large);

@@ -181,6 +181,8 @@ TEST_F(Recovery, GoesOnOverCorruptionWhenAccepted) {
   collector found;
   must(run(found));
   EXPECT_THAT(found.bodies(), ElementsAre("one", "three")) << "accepting is durable";
+  ASSERT_EQ(found.lost.size(), 1u) << "and stays told";
+  EXPECT_EQ(found.lost[0].from, lost);
 }
 
 TEST_F(Recovery, CountsTheCheckpointAsADurableMark) {
