@@ -28,6 +28,10 @@ public:
     wait_();
     return inner_->truncate(size);
   }
+  result<void> reserve(std::uint64_t from, std::uint64_t to) override {
+    wait_();
+    return inner_->reserve(from, to);
+  }
 
 private:
   std::unique_ptr<storage::file> inner_;
