@@ -1,5 +1,6 @@
 #include "bench/load/load.hpp"
 #include "tests/support/fake_node.hpp"
+#include "tests/support/own_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -96,13 +97,11 @@ TEST_F(Load, RefusesAnEmptyWindow) {
 }
 
 TEST(SyncProbe, MeasuresAndLeavesNothingBehind) {
-  auto directory = std::filesystem::temp_directory_path() / "handfast-probe-test";
-  std::filesystem::create_directories(directory);
-  auto probe = fdatasync_probe(directory.string(), 5);
+  const handfast::test::own_folder folder;
+  auto probe = fdatasync_probe(folder.path().string(), 5);
   ASSERT_TRUE(probe) << to_string(probe.error());
   EXPECT_GE(probe->p99_us, probe->p50_us);
-  EXPECT_TRUE(std::filesystem::is_empty(directory));
-  std::filesystem::remove(directory);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(SyncProbe, SaysWhereItCouldNotWrite) {

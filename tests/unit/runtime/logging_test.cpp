@@ -1,4 +1,5 @@
 #include "runtime/logging.hpp"
+#include "tests/support/own_folder.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -15,12 +16,7 @@ namespace fs = std::filesystem;
 
 class Logging : public testing::Test {
 protected:
-  Logging() {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    settings_.file = folder_ / "node.log";
-  }
-  ~Logging() override { fs::remove_all(folder_); }
+  Logging() { settings_.file = folder_ / "node.log"; }
 
   static std::vector<std::string> lines_of(const fs::path& file) {
     std::ifstream in{file};
@@ -30,7 +26,8 @@ protected:
     return lines;
   }
 
-  fs::path folder_{fs::path{testing::TempDir()} / "handfast-logging-test"};
+  const handfast::test::own_folder own_;
+  const fs::path folder_ = own_.path();
   config::log_settings settings_;
 };
 
