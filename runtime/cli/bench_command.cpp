@@ -33,8 +33,8 @@ struct given {
   bool json = false;
 };
 
-/// Per second of the floor's run: more than any machine tried so far did, so that the floor never stops
-/// to prepare a segment.
+/// Per second of the floor's run: more than any machine tried so far did, so that the floor never
+/// stops to prepare a segment.
 constexpr std::uint64_t floor_bodies_per_s = 600'000;
 
 result<bench::load_options> load_of(const given& what, const std::string& server) {

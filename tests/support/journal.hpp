@@ -29,19 +29,19 @@ enum class event_kind : std::uint8_t {
   check_asked,       ///< `tx`, `key` of its first message
   check_answered,    ///< `tx`, `wanted`; pending = unknown or in progress
   query_sent,        ///< `tx`
-  query_answered,    ///< `tx`, `code`, `recorded` (pending while undecided), `since`; `other` = what
-                     ///< it was opened again as
-  reopen_sent,       ///< `tx`
-  reopened,          ///< `tx`, `other` = the new transaction, `code`
-  plain_sent,        ///< `key`, `topic`, `body`
-  plain_answered,    ///< `key`, `code`; place when ok
-  delivered,         ///< `group`, place, `key`, `body`, `tx` if it came from one, `since`
-  ack_sent,          ///< `group`, place
-  ack_answered,      ///< `group`, place, `code`: ok only when it certainly counts
-  listed,            ///< place, `key`, `body`: an entry of the queue's index, read at the end
-  progress,          ///< `group`, `topic`, `queue`, `offset` = everything below is done, `since`
-  calm,              ///< from here on: no faults, and members of every producer group are there
-  trouble,           ///< calm no longer
+  query_answered, ///< `tx`, `code`, `recorded` (pending while undecided), `since`; `other` = what
+                  ///< it was opened again as
+  reopen_sent,    ///< `tx`
+  reopened,       ///< `tx`, `other` = the new transaction, `code`
+  plain_sent,     ///< `key`, `topic`, `body`
+  plain_answered, ///< `key`, `code`; place when ok
+  delivered,      ///< `group`, place, `key`, `body`, `tx` if it came from one, `since`
+  ack_sent,       ///< `group`, place
+  ack_answered,   ///< `group`, place, `code`: ok only when it certainly counts
+  listed,         ///< place, `key`, `body`: an entry of the queue's index, read at the end
+  progress,       ///< `group`, `topic`, `queue`, `offset` = everything below is done, `since`
+  calm,           ///< from here on: no faults, and members of every producer group are there
+  trouble,        ///< calm no longer
   drained, ///< everything that had to come has had time to come; `listed` events are complete
   note,    ///< `text` for people: power cuts, kills
 };
