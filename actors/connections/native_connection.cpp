@@ -302,13 +302,19 @@ void native_connection_state::on_tick(const tick& x) {
 
 void native_connection_state::on_stop() {
   const auto who = caf::actor_cast<node_supervisor_actor>(core.self->current_sender());
-  const auto open = core.outstanding.size();
+  // A consumer that waits for messages loses nothing by a stop.
+  const auto open =
+      core.outstanding
+          .select([](const outstanding_request& r) { return r.kind != request_kind::fetch; })
+          .size();
   core.close(ec::stopping, "the node is shutting down");
   leave();
   if (who)
-    core.send(who, stopped{"connection",
-                           open == 0 ? std::string{}
-                                     : std::to_string(open) + " requests of " + core.who.name});
+    core.send(who,
+              stopped{"connection", open == 0 ? std::string{}
+                                              : std::to_string(open) +
+                                                    (open == 1 ? " request of " : " requests of ") +
+                                                    core.who.name});
 }
 
 status_report native_connection_state::status() const {

@@ -100,8 +100,9 @@ exit_code end_of_dump(context& with, const storage::log_scanner& scanner,
   if (how == storage::scan_status::io_failed)
     return complain(with.io, "position " + std::to_string(scanner.at().value), scanner.failure());
   if (how == storage::scan_status::invalid)
-    with.io.err << "ended at position " << scanner.at().value << ": "
-                << storage::name_of(scanner.reason()) << std::endl;
+    with.io.err << "no further record at position " << scanner.at().value << " ("
+                << storage::name_of(scanner.reason())
+                << "): the log's end, unless `handfast log verify` finds damage there" << std::endl;
   return exit_done;
 }
 

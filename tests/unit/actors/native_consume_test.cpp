@@ -52,6 +52,14 @@ TEST_F(NativeConsume, DeliversBodies) {
   EXPECT_EQ(got.items[1].transaction, environment.ids.at(position{8000}));
 }
 
+TEST_F(NativeConsume, AFetchThatWaitsIsNothingUnfinishedAtAStop) {
+  open_orders();
+  fetch();
+  send_as(supervisor, connection, stop{});
+  run();
+  EXPECT_EQ(supervisor->take_last<stopped>().unfinished, "");
+}
+
 TEST_F(NativeConsume, AnswersAnEmptyFetch) {
   open_orders();
   answer(fetch().id, {});
