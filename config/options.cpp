@@ -87,7 +87,7 @@ std::vector<option> transaction_rows() {
           "Age at which an undecided transaction is given up also without checks. 0 = none."),
       choice("transaction.give_up", [](settings& s) -> auto& { return s.transaction.give_up; }, give_up_choices, live,
           "What becomes of a transaction when its checks are exhausted: rollback = given up, not delivered, and can be opened again; commit = "
-          "delivered; keep = stays pending and is asked on; park = stays pending and is asked no more."),
+          "delivered; keep = stays undecided and is asked on; park = stays undecided and is asked no more."),
       row("transaction.remember", kind::duration, [](settings& s) -> auto& { return s.transaction.remember; }, {ms(1s), year}, live,
           "How long at least the outcome of a decided transaction can be asked for."),
       row("transaction.pending_max", kind::integer, [](settings& s) -> auto& { return s.transaction.pending_max; }, {1, 100'000'000}, live,
