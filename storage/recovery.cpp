@@ -211,6 +211,24 @@ result<void> set_aside(file_system& disk, const std::vector<damaged_file>& files
   return {};
 }
 
+/// A checkpoint knows that more was durable than the segments can hold. Nobody can go on then: new
+/// records would take the positions of lost ones.
+result<void> must_hold(const segment_set& log, position durable) {
+  auto end = log.begin();
+  if (const auto all = log.segments(); !all.empty())
+    end = std::max(end, all.back()->end());
+  if (!log.missing().empty())
+    end = std::max(end, log.missing().back().to);
+  if (durable <= end)
+    return {};
+  return fail(ec::corrupt,
+              "the log's segments end at position " + std::to_string(end.value) +
+                  ", but everything up to " + std::to_string(durable.value) +
+                  " was durable; nothing was changed. Restore a copy of the folder, or "
+                  "move its checkpoints and runs away to go on with what the log "
+                  "still holds");
+}
+
 } // namespace
 
 result<recovered_store> recover(file_system& disk, const std::string& root,
@@ -250,6 +268,8 @@ result<recovered_store> recover(file_system& disk, const std::string& root,
   position durable;
   if (loaded->newest)
     durable = loaded->newest->info.durable;
+  if (auto held = must_hold(*store.log, durable); !held)
+    return tl::unexpected{held.error()};
   if (loaded->newest && !options.ignore_checkpoints) {
     report.checkpoint_start = loaded->newest->info.start;
     report.checkpoint_generation = loaded->newest->info.generation;

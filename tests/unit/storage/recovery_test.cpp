@@ -299,6 +299,25 @@ TEST_F(Recovery, NamesALostSegment) {
   EXPECT_THAT(refused.error().detail, HasSubstr(std::to_string(2 * segment_bytes_min) + " to "));
 }
 
+TEST_F(Recovery, RefusesALogThatIsShorterThanTheCheckpointKnows) {
+  {
+    live_store live{disk};
+    position last;
+    for (int i = 0; i < 4; ++i)
+      last = live.append(a_message(std::string(50'000, 'x')));
+    checkpoint(live, last);
+  }
+  for (const auto& name : must(disk.list(store_paths{test_root}.log())))
+    must(disk.remove(store_paths{test_root}.log() + "/" + name));
+  for (const bool accept : {false, true}) {
+    options.accept_corruption = accept;
+    collector found;
+    const auto refused = run(found);
+    ASSERT_EQ(code_of(refused), ec::corrupt) << accept;
+    EXPECT_THAT(refused.error().detail, HasSubstr("was durable"));
+  }
+}
+
 TEST_F(Recovery, GoesOnOverALostSegmentWhenAccepted) {
   {
     live_store live{disk};
