@@ -20,7 +20,7 @@ std::optional<transaction_id> parse_transaction_id(std::string_view text) {
   auto first = std::from_chars(begin, begin + 16, id.opened_at.value, 16);
   auto second = std::from_chars(begin + 16, begin + 24, id.check, 16);
   if (first.ec != std::errc{} || first.ptr != begin + 16 || second.ec != std::errc{} ||
-      second.ptr != begin + 24 || id == transaction_id{})
+      second.ptr != begin + 24)
     return std::nullopt;
   return id;
 }

@@ -105,8 +105,7 @@ auto inspect(Inspector& f, transaction_id& x) {
 
 /// The printed form: 24 upper-case hex digits, 16 of the position and 8 of the check.
 std::string to_string(const transaction_id& id);
-/// Reads the printed form; nothing if `text` is not of that form, or all zeros, which stands for no
-/// transaction.
+/// Reads the printed form; nothing if `text` is not of that form.
 std::optional<transaction_id> parse_transaction_id(std::string_view text);
 
 /// Computes the `check` part of ids of one store. Immutable, so safe from any thread.

@@ -73,6 +73,7 @@ void add_send(menu& tx) {
       ->type_name("GROUP");
   app.add_option("--join", what->join, "Add the message to this transaction instead of opening one")
       ->check(transaction())
+      ->check(open_transaction())
       ->type_name("ID");
   add_json_flag(app, what->json, "id, topic and group as a JSON object");
 }

@@ -90,6 +90,14 @@ CLI::Validator transaction() {
   });
 }
 
+CLI::Validator open_transaction() {
+  return unnamed([](const std::string& text) -> std::string {
+    if (parse_transaction_id(text) == transaction_id{})
+      return "takes the id of an open transaction; all zeros stand for none";
+    return {};
+  });
+}
+
 transaction_id id_of(const std::string& text) {
   auto id = parse_transaction_id(text);
   HANDFAST_ASSERT(id.has_value());

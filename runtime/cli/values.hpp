@@ -24,6 +24,8 @@ CLI::Validator server_address();
 CLI::Validator seconds();
 /// The printed form of a transaction id.
 CLI::Validator transaction();
+/// Not all zeros either, which means "no transaction" to the node.
+CLI::Validator open_transaction();
 
 /// What `seconds` accepts; the error's detail says what is wrong.
 result<std::chrono::milliseconds> parse_seconds(const std::string& text);

@@ -61,7 +61,7 @@ TEST_F(ClientCommands, SayWhatIsWrongWithTheVariable) {
 }
 
 TEST(Unreachable, IsSaidAtOnceByEveryClientCommand) {
-  const std::string id(24, '0');
+  const std::string id(24, '1');
   for (std::vector<std::string> arguments : std::vector<std::vector<std::string>>{
            {"status"},
            {"topic", "create", "orders"},

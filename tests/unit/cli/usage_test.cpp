@@ -91,6 +91,9 @@ TEST(Usage, RefusesWhatIsNoTransactionId) {
     expect_usage(run_cli({"tx", command, "12345"}), "24 hex digits");
   expect_usage(run_cli({"tx", "send", "orders", "b", "--group", "g", "--join", "no\x1b[31m"}),
                "'no\\x1b[31m'");
+  expect_usage(
+      run_cli({"tx", "send", "orders", "b", "--group", "g", "--join", "000000000000000000000000"}),
+      "all zeros stand for none");
 }
 
 TEST(Usage, RefusesWhatIsNoAddress) {
