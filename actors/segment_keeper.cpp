@@ -54,14 +54,14 @@ void segment_keeper_state::on_tick() {
   ticking_ = false;
   if (over_)
     return;
-  if (short_of_space()) {
+  if (!has_room(0)) {
     set_full(true);
     again_after(full_pause);
     return;
   }
   const auto growth = growth_per_second();
-  const auto more =
-      growth >= flood_bytes_per_s ? from_.log->reserve_step() : from_.log->prepare_step(step_bytes);
+  const bool flood = growth >= flood_bytes_per_s && has_room(from_.log->segment_bytes());
+  const auto more = flood ? from_.log->reserve_step() : from_.log->prepare_step(step_bytes);
   ++steps_;
   if (more) {
     set_full(false);
@@ -86,9 +86,9 @@ std::uint64_t segment_keeper_state::growth_per_second() {
              : static_cast<std::uint64_t>(static_cast<double>(bytes) / passed.count());
 }
 
-bool segment_keeper_state::short_of_space() const {
+bool segment_keeper_state::has_room(std::uint64_t bytes) const {
   const auto space = from_.disk->space(from_.directory);
-  return space && space->available < disk_reserve_bytes;
+  return !space || space->available >= disk_reserve_bytes + bytes;
 }
 
 void segment_keeper_state::set_full(bool full) {

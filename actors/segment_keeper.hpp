@@ -49,7 +49,8 @@ public:
 private:
   /// Since the last call, of the log's tail.
   [[nodiscard]] std::uint64_t growth_per_second();
-  [[nodiscard]] bool short_of_space() const;
+  /// Beside what is left for checkpoints.
+  [[nodiscard]] bool has_room(std::uint64_t bytes) const;
   void set_full(bool full);
   void tell();
   void again_after(std::chrono::milliseconds pause);

@@ -42,7 +42,8 @@ public:
   virtual result<void> truncate(std::uint64_t size) = 0;
   /// Takes room for [from, to), which must begin where the file ends, and reads as zeros. Takes
   /// milliseconds however large it is, but later writes there change metadata, so that their syncs
-  /// take about twice as long as over `fill_zeros`. Durable after the next `sync`.
+  /// take about twice as long as over `fill_zeros`. Durable after the next `sync`. ec::disk_full
+  /// and ec::not_supported (by this file system) change nothing.
   virtual result<void> reserve(std::uint64_t from, std::uint64_t to) = 0;
 
   /// Writes one piece.

@@ -139,9 +139,14 @@ public:
     });
     if (done == 0)
       return {};
-    if (errno == EOPNOTSUPP || errno == ENOSYS)
-      return fill_zeros(from, to);
-    return failed("cannot reserve room in", path_);
+    const int why = errno;
+    if (why == EOPNOTSUPP || why == ENOSYS)
+      return fail(ec::not_supported, path_ + ": " + std::strerror(why));
+    // What it took before it failed goes back, for those who need room more.
+    if (why == ENOSPC)
+      if (auto given_back = truncate(from); !given_back)
+        return given_back;
+    return failed("cannot reserve room in", path_, why);
   }
 
   result<void> truncate(std::uint64_t size) override {

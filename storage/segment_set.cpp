@@ -13,6 +13,8 @@ namespace {
 constexpr std::string_view suffix = ".seg";
 constexpr std::size_t hex_digits = 16;
 constexpr std::uint64_t prepare_step_max = 4 * limits::mib;
+/// Well below what is left for checkpoints on a disk that counts as full.
+constexpr std::uint64_t ensured_ahead = 16 * limits::mib;
 constexpr const char* next_name = "/next.tmp";
 
 std::optional<position> parse_name(const std::string& name) {
@@ -186,10 +188,12 @@ result<void> segment_set::ensure(position to) {
   HANDFAST_ASSERT(holder);
   if (holder->prepared_end() >= to)
     return {};
-  // All there is, so that not every batch has to extend the file.
-  auto prepared = holder->prepare(holder->end(), room::reserved);
+  // More than asked for, so that not every batch has to extend the file.
+  auto prepared = holder->prepare(to + ensured_ahead, room::reserved);
+  if (!prepared && prepared.error().code == ec::not_supported)
+    prepared = holder->prepare(to + options_.first_prepared_bytes, room::zeroed);
   if (!prepared && prepared.error().code == ec::disk_full)
-    return holder->prepare(to, room::reserved);
+    return holder->prepare(to, room::zeroed);
   return prepared;
 }
 
@@ -227,7 +231,10 @@ result<bool> segment_set::prepare_step(std::uint64_t bytes_max) {
 }
 
 result<bool> segment_set::reserve_step() {
-  return make_room(segment_bytes_max, room::reserved);
+  auto reserved = make_room(segment_bytes_max, room::reserved);
+  if (!reserved && reserved.error().code == ec::not_supported)
+    return make_room(prepare_step_max, room::zeroed);
+  return reserved;
 }
 
 result<bool> segment_set::make_room(std::uint64_t bytes_max, room how) {

@@ -99,8 +99,10 @@ public:
   /// everything as it was and may be repeated later.
   result<bool> prepare_step(std::uint64_t bytes_max);
   /// The same, but a whole segment at once, without writing it: for a log that grows faster than it
-  /// is worth filling ahead.
+  /// is worth filling ahead. Where the file system cannot, a step of `prepare_step`.
   result<bool> reserve_step();
+  /// Of segments made from now on.
+  [[nodiscard]] std::uint64_t segment_bytes() const { return options_.segment_bytes; }
   /// Bytes that can still be appended without making or extending any file.
   [[nodiscard]] std::uint64_t prepared_ahead() const;
   /// Tells where appending goes on, so that preparing knows the tail; `write` moves it forward by

@@ -158,7 +158,9 @@ public:
     const std::lock_guard lock{disk_.mutex_};
     return check()
         .and_then([&] { return disk_.plain_step(disk_operation::reserve, path_); })
-        .and_then([&] {
+        .and_then([&]() -> result<void> {
+          if (!disk_.reserves_)
+            return fail(ec::not_supported, path_);
           HANDFAST_ASSERT(from == node_->seen.size() && from <= to);
           return disk_.grow(*node_, to);
         });
@@ -491,6 +493,11 @@ void sim_disk::set_capacity(std::uint64_t bytes) {
 void sim_disk::set_read_only(bool read_only) {
   const std::lock_guard lock{mutex_};
   read_only_ = read_only;
+}
+
+void sim_disk::set_reserves(bool reserves) {
+  const std::lock_guard lock{mutex_};
+  reserves_ = reserves;
 }
 
 void sim_disk::set_cold(bool cold) {

@@ -80,6 +80,8 @@ public:
   void set_capacity(std::uint64_t bytes);
   /// Every change is refused with ec::not_writable.
   void set_read_only(bool read_only);
+  /// Whether `reserve` is supported.
+  void set_reserves(bool reserves);
   /// `try_read` finds nothing in memory.
   void set_cold(bool cold);
 
@@ -126,6 +128,7 @@ private:
   bool powered_ = true;
   bool read_only_ = false;
   bool cold_ = false;
+  bool reserves_ = true;
 };
 
 } // namespace handfast::testing

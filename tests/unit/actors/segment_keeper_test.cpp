@@ -70,6 +70,21 @@ TEST_F(SegmentKeeper, OnlyReservesWhileTheLogGrowsFasterThanFillingPays) {
   EXPECT_GE(log->prepared_ahead(), 16 * limits::mib);
 }
 
+TEST_F(SegmentKeeper, ReservesNothingThatCheckpointsMayNeed) {
+  using handfast::testing::disk_operation;
+  disk.set_capacity(disk_reserve_bytes + 12 * limits::mib);
+  int reserved = 0;
+  disk.on_step([&](std::uint64_t, disk_operation what, const std::string&) {
+    reserved += what == disk_operation::reserve ? 1 : 0;
+  });
+  start();
+  for (int i = 1; i <= 6; ++i) { // 100 MiB/s
+    log->set_tail(log->begin() + static_cast<std::uint64_t>(i) * 2 * limits::mib);
+    advance(20ms, 20ms);
+  }
+  EXPECT_EQ(reserved, 0);
+}
+
 TEST_F(SegmentKeeper, ReportsAFullDiskOnceAndItsEndByItself) {
   disk.set_capacity(disk_reserve_bytes + 8 * limits::mib);
   start();

@@ -54,6 +54,20 @@ TEST_F(SegmentSet, ReservesWhatIsNotFilledYetAndThenOneSegmentAhead) {
   EXPECT_EQ(read, (std::array<std::byte, 8>{}));
 }
 
+TEST_F(SegmentSet, FillsInStepsWhereNothingCanBeReserved) {
+  disk.set_reserves(false);
+  auto options = small_segments();
+  options.segment_bytes = 8 * limits::mib;
+  const auto log = open(options);
+  must(log->ensure({3 * segment_bytes_min}));
+  const auto before = log->prepared_ahead();
+  EXPECT_TRUE(must(log->reserve_step()));
+  EXPECT_LE(log->prepared_ahead() - before, 4 * limits::mib);
+  while (must(log->reserve_step()))
+    ;
+  EXPECT_EQ(log->segments().back()->prepared_end(), position{2 * options.segment_bytes});
+}
+
 TEST_F(SegmentSet, PreparesMoreWhenWritesOutrunIt) {
   auto options = small_segments();
   options.segment_bytes = 4 * segment_bytes_min;
