@@ -48,7 +48,7 @@ void outcome_table::add(const outcome_entry& entry) {
       evicted_ = std::max(evicted_, entry.decided_at);
     return;
   }
-  const auto turn = ring_.first_turn + static_cast<std::uint32_t>(ring_.size());
+  const auto turn = ring_.first_turn + ring_.size();
   ring_.push_back(entry);
   if (!index_.insert(entry.transaction, turn))
     ring_.pop_back(); // the first outcome stays

@@ -75,9 +75,9 @@ public:
   [[nodiscard]] outcome_table emptied() const { return {}; }
 
 private:
-  /// Numbers entries by their turn, in 32 bits that may wrap around.
+  /// Numbers entries by their turn.
   struct entry_ring : std::deque<outcome_entry> {
-    std::uint32_t first_turn = 0;
+    std::uint64_t first_turn = 0;
   };
 
   void add(const outcome_entry& entry);

@@ -49,7 +49,7 @@ void pending_table::discount(topic_id topic, std::uint32_t length) {
 
 pending_table::place pending_table::open(const pending_entry& entry) {
   HANDFAST_ASSERT(entry.id != position{});
-  if (const auto there = index_.find(entry.id); there != none)
+  if (const auto there = find(entry.id); there != none)
     return there;
   const auto p = entries_.take();
   entries_[p] = entry;
@@ -76,7 +76,7 @@ pending_table::place pending_table::reopen(pending_entry entry, position old,
 }
 
 bool pending_table::join(position transaction, const index_entry& message) {
-  const auto p = index_.find(transaction);
+  const auto p = find(transaction);
   if (p == none)
     return false;
   auto& entry = at(p);
@@ -92,7 +92,7 @@ bool pending_table::join(position transaction, const index_entry& message) {
 }
 
 bool pending_table::erase(position transaction) {
-  const auto p = index_.find(transaction);
+  const auto p = find(transaction);
   if (p == none)
     return false;
   const auto& entry = at(p);

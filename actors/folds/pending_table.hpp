@@ -1,7 +1,7 @@
 #pragma once
 
-/// Every transaction that is not decided yet, about 90 bytes each. A plain container: it knows what
-/// is stored, not what to do. Not thread-safe.
+/// Every transaction that is not decided yet, about 100 bytes each. A plain container: it knows
+/// what is stored, not what to do. Not thread-safe.
 
 #include "actors/folds/place_index.hpp"
 #include "actors/folds/slab.hpp"
@@ -90,7 +90,10 @@ public:
   /// A body of it is damaged.
   void quarantine(place p);
 
-  [[nodiscard]] place find(position transaction) const { return index_.find(transaction); }
+  [[nodiscard]] place find(position transaction) const {
+    const auto found = index_.find(transaction);
+    return found == place_index::none ? none : static_cast<place>(found);
+  }
   [[nodiscard]] pending_entry& at(place p) { return entries_[p]; }
   [[nodiscard]] const pending_entry& at(place p) const { return entries_[p]; }
   /// The entry at `p` if it is still the one of `transaction`, else null.

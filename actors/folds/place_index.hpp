@@ -15,8 +15,9 @@ namespace handfast {
 /// at once. Not thread-safe.
 class place_index {
 public:
-  using place = std::uint32_t;
-  static constexpr place none = UINT32_MAX;
+  /// Wide enough to number everything that ever comes; a narrower one would save nothing.
+  using place = std::uint64_t;
+  static constexpr place none = UINT64_MAX;
 
   [[nodiscard]] place find(position p) const {
     const auto found = places_.find(p);
@@ -30,7 +31,6 @@ public:
     return places_.size() != before;
   }
   void erase(position p) { places_.erase(p); }
-  void clear() { places_.clear(); }
 
 private:
   absl::btree_map<position, place> places_;
