@@ -109,6 +109,8 @@ public:
   [[nodiscard]] std::uint32_t next_job() { return ++last_job_; }
 
   static constexpr std::size_t unsent_bytes_max = 8 * limits::mib;
+  // Or nobody would tell when there is room again.
+  static_assert(unsent_bytes_max >= transport::much_unsent);
   static constexpr std::size_t topics_max = 20'000;
 
   pointer self;

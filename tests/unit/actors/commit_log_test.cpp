@@ -74,6 +74,15 @@ TEST_F(CommitLog, CommitsWhenTheLoopIsIdle) {
   EXPECT_EQ(client->count<messages_stored>(), 1u);
 }
 
+TEST_F(CommitLog, CommitsALargeBatchWithoutWaitingForIdle) {
+  append(client, std::vector<message_record>(64, message_to(orders)), 1);
+  run_actors();
+  EXPECT_TRUE(results(client).empty()) << "a small one waits for what else is ready";
+  append(client, std::vector<message_record>(64, message_to(orders)), 101);
+  run_actors();
+  EXPECT_EQ(results(client).size(), 128u);
+}
+
 TEST_F(CommitLog, CommitsAFullBatchWithoutWaitingForIdle) {
   std::vector<message_record> many(limits::batch_records_max, message_to(orders));
   append(client, std::move(many));

@@ -180,6 +180,22 @@ TEST_F(SocketTransport, SendsTheWritesOfOneRoundTogetherInOrder) {
   EXPECT_EQ(read_exactly(socket, 1'000).substr(0, 20), "01234567890123456789");
 }
 
+TEST_F(SocketTransport, TellsOfWhatLeavesOnlyWhenMuchWaited) {
+  listen([this](probe*, std::shared_ptr<transport> wire) -> caf::behavior {
+    wire->write(shared_bytes::copy_of(std::string_view{"little"}));
+    wire->read_more();
+    return {[wire](const bytes_arrived&) {
+              wire->write(shared_bytes::copy_of(std::string(transport::much_unsent, 'x')));
+            },
+            [this](const bytes_written& x) { heard_.add("written:" + std::to_string(x.total)); }};
+  });
+  auto socket = connect();
+  read_exactly(socket, 6);
+  asio::write(socket, asio::buffer(std::string{"more"}));
+  read_exactly(socket, transport::much_unsent);
+  EXPECT_GT(std::stoull(heard_.await("written").substr(8)), 6u) << "the first that is told";
+}
+
 TEST_F(SocketTransport, CountsAsUnsentWhatThePeerDoesNotTake) {
   constexpr std::size_t much = 16 * 1024 * 1024;
   std::promise<std::shared_ptr<transport>> wire_made;
