@@ -7,6 +7,7 @@
 #include "actors/client/producer.hpp"
 #include "actors/client/transaction_producer.hpp"
 #include "runtime/node.hpp"
+#include "tests/support/own_folder.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -18,7 +19,6 @@
 #include <future>
 #include <memory>
 #include <thread>
-#include <unistd.h>
 
 namespace handfast::test {
 
@@ -38,8 +38,7 @@ void eventually(Condition&& holds) {
 class node_fixture : public testing::Test {
 public:
   node_fixture() {
-    std::filesystem::remove_all(folder_);
-    settings.store.dir = folder_;
+    settings.store.dir = folder_.path();
     settings.store.segment_size = 16 * limits::mib;
     settings.listen.native = {"127.0.0.1", 0};
     settings.listen.http = {};
@@ -49,7 +48,6 @@ public:
   ~node_fixture() override {
     if (node_)
       stop();
-    std::filesystem::remove_all(folder_);
   }
 
   /// A whole life of a transaction in well under a second.
@@ -136,8 +134,7 @@ private:
     return eyes_.get();
   }
 
-  std::filesystem::path folder_{std::filesystem::path{testing::TempDir()} /
-                                ("handfast-field-cases-" + std::to_string(::getpid()))};
+  const test::own_folder folder_;
   std::promise<void> stopped_;
   std::unique_ptr<runtime::node> node_;
   std::unique_ptr<client::client> eyes_; ///< for looking; comes back by itself

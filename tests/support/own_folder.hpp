@@ -15,6 +15,7 @@ namespace handfast::test {
 class own_folder {
 public:
   own_folder() {
+    // What `mkdtemp` makes a name of: it replaces the X.
     auto pattern = (std::filesystem::path{::testing::TempDir()} / "handfast-XXXXXX").string();
     if (!::mkdtemp(pattern.data()))
       throw std::runtime_error("cannot make a folder like " + pattern);

@@ -1,5 +1,6 @@
 #include "runtime/cli/record_view.hpp"
 #include "runtime/cli/status_view.hpp"
+#include "tests/support/own_folder.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -18,19 +19,13 @@ using ::testing::StartsWith;
 
 class Folder : public ::testing::Test {
 protected:
-  Folder()
-      : path{std::filesystem::temp_directory_path() /
-             ("handfast-cli-test-" + std::to_string(::getpid()))} {
-    std::filesystem::create_directories(path);
-  }
-  ~Folder() override { std::filesystem::remove_all(path); }
-
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream{path / name} << text;
     return path / name;
   }
 
-  const std::filesystem::path path;
+  const handfast::test::own_folder own;
+  const std::filesystem::path path = own.path();
 };
 
 using ConfigCommands = Folder;

@@ -1,11 +1,11 @@
 #include "config/loader.hpp"
+#include "tests/support/own_folder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <fstream>
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 using namespace handfast;
 using namespace handfast::config;
@@ -158,11 +158,10 @@ TEST(Loader, SaysThatAFileIsMissingOrNoFile) {
 }
 
 TEST(Loader, ReadsAFile) {
-  auto path = std::filesystem::path{testing::TempDir()} /
-              ("handfast-" + std::to_string(::getpid()) + ".toml");
+  const test::own_folder folder;
+  auto path = folder.path() / "handfast.toml";
   std::ofstream{path} << "topic.max = 5\n";
   auto read = good(loader{}.file(path));
-  std::filesystem::remove(path);
   EXPECT_EQ(read.values.topic.max, 5U);
   EXPECT_EQ(find(read, "topic.max").source, path.string() + ":1");
 }

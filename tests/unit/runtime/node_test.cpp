@@ -1,5 +1,6 @@
 #include "actors/type_ids.hpp"
 #include "runtime/node.hpp"
+#include "tests/support/own_folder.hpp"
 
 #include <caf/actor_cast.hpp>
 #include <caf/event_based_actor.hpp>
@@ -10,7 +11,6 @@
 #include <filesystem>
 #include <future>
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 namespace handfast::runtime {
 namespace {
@@ -22,7 +22,6 @@ using ::testing::HasSubstr;
 class Node : public ::testing::Test {
 protected:
   Node() {
-    fs::remove_all(folder_);
     settings_.store.dir = folder_;
     settings_.store.segment_size = 16 * limits::mib;
     settings_.listen.native = {"127.0.0.1", 0};
@@ -32,7 +31,6 @@ protected:
   ~Node() override {
     if (node_)
       stop();
-    fs::remove_all(folder_);
   }
 
   result<void> try_start() {
@@ -90,8 +88,8 @@ protected:
     return answer ? answer->body : "no answer";
   }
 
-  fs::path folder_{fs::path{::testing::TempDir()} /
-                   ("handfast-node-test-" + std::to_string(::getpid()))};
+  const test::own_folder own_;
+  const fs::path folder_ = own_.path() / "store";
   config::settings settings_;
   user_actors users_;
   std::promise<void> stopped_;

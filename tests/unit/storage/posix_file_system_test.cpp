@@ -1,5 +1,6 @@
 #include "storage/posix_file_system.hpp"
 #include "storage/verify_log.hpp"
+#include "tests/support/own_folder.hpp"
 #include "tests/unit/storage/store_fixture.hpp"
 
 #include <atomic>
@@ -13,15 +14,9 @@ namespace {
 
 class PosixFileSystem : public ::testing::Test {
 protected:
-  void SetUp() override {
-    auto pattern = (std::filesystem::temp_directory_path() / "handfast-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    root = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(root); }
-
+  const test::own_folder own;
   posix_file_system disk;
-  std::string root;
+  const std::string root = own.path().string();
 
   static std::span<const std::byte> bytes(std::string_view text) {
     return std::as_bytes(std::span{text.data(), text.size()});
