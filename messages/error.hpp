@@ -37,7 +37,8 @@ enum class ec : std::uint16_t {
   topic_in_use = 13,    ///< it still has pending messages
   too_many_topics = 14, ///< the bound on automatically created topics
   not_authorized = 15,
-  not_supported = 16, ///< a verb or option that this version does not offer
+  not_supported = 16,   ///< a verb or option that this version does not offer
+  too_many_queues = 17, ///< the bound on the queues of all topics
   // transactions
   unknown_transaction = 32,     ///< no such id in this store
   transaction_expired = 33,     ///< decided so long ago that the outcome is no longer kept
@@ -72,7 +73,8 @@ enum class ec : std::uint16_t {
   not_writable = 133,
   position_not_found = 134, ///< no record at that position
   config_invalid = 135,
-  internal = 136, ///< a fault of this program; reported with its place
+  internal = 136,       ///< a fault of this program; reported with its place
+  address_in_use = 137, ///< another process listens there
 };
 
 /// The stable short name, such as `conflict_committed`; also used in JSON output and metrics

@@ -30,6 +30,7 @@ constexpr bool is_code(ec code) {
   case ec::too_many_topics:
   case ec::not_authorized:
   case ec::not_supported:
+  case ec::too_many_queues:
   case ec::unknown_transaction:
   case ec::transaction_expired:
   case ec::wrong_group:
@@ -61,6 +62,7 @@ constexpr bool is_code(ec code) {
   case ec::position_not_found:
   case ec::config_invalid:
   case ec::internal:
+  case ec::address_in_use:
     return true;
   }
   return false;
