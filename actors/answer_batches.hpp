@@ -7,6 +7,7 @@
 #include <caf/actor_control_block.hpp>
 #include <tsl/robin_map.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,12 @@ public:
 
   void add(const caf::strong_actor_ptr& to, result what) {
     batch_of(to).results.push_back(std::move(what));
+  }
+
+  /// Says in words why some of the next answer to `to` are refused; `Answers` has a `detail`.
+  void explain(const caf::strong_actor_ptr& to, const std::string& detail) {
+    if (!detail.empty())
+      batch_of(to).detail = detail;
   }
 
   /// @param self the actor that answers

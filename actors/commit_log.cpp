@@ -87,7 +87,7 @@ status_report commit_log_state::status() const {
       {"handfast_log_refused_total", "", number(refused_)},
       {"handfast_log_producers", "", number(tail_.windows.producers())},
       {"handfast_log_queues", "", number(queues_.size())},
-      {"handfast_log_disk_full", "", disk_full_ ? 1.0 : 0.0},
+      {"handfast_log_disk_full", "", disk_.full ? 1.0 : 0.0},
       {"handfast_log_failed", "", failed_ ? 1.0 : 0.0},
       {"handfast_checkpoints_total", "", number(checkpoints_)},
       {"handfast_checkpoint_behind_bytes", "", number(durable_.value - checkpoint_from_.value)},

@@ -71,7 +71,7 @@ public:
   void on_flush();
   void on_batch_synced(const batch_synced& x);
   void on_tick(const tick& x);
-  void on_disk_state(const disk_state& x) { disk_full_ = x.full; }
+  void on_disk_state(const disk_state& x) { disk_ = x; }
   void on_damage(const note_damage& x);
   void on_stop();
 
@@ -100,6 +100,8 @@ private:
   // commit_log_append.cpp
   [[nodiscard]] ec refusal_of_new() const;
   [[nodiscard]] ec refusal_of_rest() const;
+  /// What there is to say beyond the code.
+  [[nodiscard]] std::string detail_of(ec refusal) const;
   wall_ms stamp_time();
   void accept_message(store_request& r, const caf::strong_actor_ptr& asker, ec refusal, wall_ms now,
                       std::vector<message_stored>& at_once);
@@ -157,7 +159,7 @@ private:
   clock_point next_checkpoint_; ///< not before, after a failed one
   std::shared_ptr<const checkpoint_members> members_;
 
-  bool disk_full_ = false;
+  disk_state disk_;
   std::optional<error> failed_;
   enum class stage : std::uint8_t { open, draining, last_checkpoint, over } stage_ = stage::open;
   int last_checkpoints_ = 0; ///< attempts

@@ -102,7 +102,7 @@ void commit_log_state::dispatch_entries(position to) {
 void commit_log_state::answer(batch_waiters& waiters) {
   for (auto& asker : waiters.askers)
     self_->send(caf::actor_cast<connection_actor>(asker.who),
-                messages_stored{std::move(asker.results)});
+                messages_stored{std::move(asker.results), {}});
   std::vector<std::pair<appender, append_repeated>> repeats;
   for (const auto& r : waiters.repeats) {
     if (repeats.empty() || repeats.back().first != r.who)
@@ -135,7 +135,7 @@ void commit_log_state::answer_unknown(batch_waiters& waiters, const record_batch
       r = {r.id, ec::outcome_unknown, {}, r.queue, {}};
   for (auto& asker : waiters.askers)
     self_->send(caf::actor_cast<connection_actor>(asker.who),
-                messages_stored{std::move(asker.results)});
+                messages_stored{std::move(asker.results), {}});
   const auto refuse = [&](const fold_actor* actor, std::uint64_t cookie) {
     if (actor)
       self_->send(*actor, append_refused{{cookie}, {ec::outcome_unknown, {}}});

@@ -61,6 +61,7 @@ void half_store_state::on_durable(const records_durable& x) {
 // -- applying ----------------------------------------------------------------------------
 
 void half_store_state::apply(const log_record& record, bool replayed) {
+  member_->fold.asks.begin_at(record.at);
   switch (record.type) {
   case record_type::half:
     apply_half(record, replayed);
@@ -264,8 +265,11 @@ void half_store_state::join_ended(position transaction) {
 
 void half_store_state::on_refused(const append_refused& x) {
   for (const auto cookie : x.cookies)
-    if (const auto waiting = appends_->take(cookie))
+    if (const auto waiting = appends_->take(cookie)) {
+      if (waiting->what == awaited::half)
+        stored_.explain(waiting->asker, x.why.detail);
       refuse(*waiting, x.why.code);
+    }
   send_answers();
   send_orders();
   answer_stop_if_done();

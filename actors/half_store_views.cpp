@@ -119,6 +119,8 @@ void half_store_state::answer_find(const question& q, const outcome_known& known
     life.state = state_of(o.result);
     life.group = o.group;
     life.messages = known.messages;
+    // Only the record that opened it can be found of a rollback, and others may have joined.
+    life.messages_partial = o.result == outcome::rolled_back || life.messages.empty();
     life.producer = known.producer;
     life.stored_ms = known.stored_ms;
     life.timeout_ms = known.timeout_ms;
@@ -126,6 +128,7 @@ void half_store_state::answer_find(const question& q, const outcome_known& known
     life.age_ms = known.stored_ms != 0 && wall > known.stored_ms ? wall - known.stored_ms : 0;
     life.asks = member_->fold.asks.of(q.transaction.opened_at);
     life.attempts = life.asks.empty() ? 0 : life.asks.back().attempt;
+    life.attempts_unknown = !member_->fold.asks.knows(q.transaction.opened_at);
     life.decided_by = o.by;
     life.decided_ms = o.decided_ms;
     if (o.reopened_as != position{})

@@ -66,7 +66,8 @@ private:
   [[nodiscard]] view_read view(const read_view& x, const unsaved_taken& tail) const;
   [[nodiscard]] position nearest_sample(const read_view& x, const unsaved_taken& tail) const;
   [[nodiscard]] std::string op_body(const decide_record& decided) const;
-  [[nodiscard]] std::optional<queue_offset> half_offset(position opened) const;
+  [[nodiscard]] std::optional<queue_offset> half_offset(position opened,
+                                                        std::uint32_t length = 0) const;
   [[nodiscard]] result<std::optional<storage::stored_outcome>>
   outcome_of(position transaction) const;
   void refresh_runs();

@@ -116,17 +116,29 @@ position log_reader_state::nearest_sample(const read_view& x, const unsaved_take
 
 std::string log_reader_state::op_body(const decide_record& decided) const {
   std::string body;
-  for (const auto& d : decided.decisions)
-    if (const auto offset = half_offset(d.transaction))
-      body += std::to_string(offset->value) + ",";
+  const auto add = [&](const std::optional<queue_offset>& place) {
+    if (place)
+      body += std::to_string(place->value) + ",";
+  };
+  std::size_t next = 0;
+  for (const auto& d : decided.decisions) {
+    const auto end = next + (d.result == outcome::rolled_back ? 0 : d.messages);
+    if (next == end || end > decided.entries.size()) {
+      add(half_offset(d.transaction)); // a rollback names no messages but the one that opened it
+      continue;
+    }
+    for (; next < end; ++next)
+      add(half_offset(decided.entries[next].at, decided.entries[next].length));
+  }
   return body;
 }
 
 /// Place in the half view of the half that opened a transaction; of a reopened one, that of its
 /// first body.
-std::optional<queue_offset> log_reader_state::half_offset(position opened) const {
+std::optional<queue_offset> log_reader_state::half_offset(position opened,
+                                                          std::uint32_t length) const {
   const storage::record_reader reader{*from_.log, *from_.codec};
-  auto record = reader.read(opened);
+  auto record = reader.read(opened, length);
   if (record && record->type == record_type::reopen) {
     const auto& messages = std::get<reopen_record>(record->content).messages;
     if (messages.empty())

@@ -277,6 +277,22 @@ std::uint64_t segment_set::prepared_ahead() const {
   return bytes;
 }
 
+std::uint64_t segment_set::still_to_prepare() {
+  const std::unique_lock lock{prepare_mutex_};
+  const auto tail = this->tail();
+  std::uint64_t bytes = 0;
+  bool ahead = false;
+  for (const auto& one : segments()) {
+    if (one->end() <= tail)
+      continue;
+    bytes += one->end().value - one->prepared_end().value;
+    ahead = one->base() > tail;
+  }
+  if (ahead)
+    return bytes;
+  return bytes + (next_ ? next_->end().value - next_->prepared_end().value : segment_bytes());
+}
+
 result<void> segment_set::erase(position from, position to) {
   for (const auto& one : segments()) {
     const auto begin = std::max(from, one->first());

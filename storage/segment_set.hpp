@@ -105,6 +105,9 @@ public:
   [[nodiscard]] std::uint64_t segment_bytes() const { return options_.segment_bytes; }
   /// Bytes that can still be appended without making or extending any file.
   [[nodiscard]] std::uint64_t prepared_ahead() const;
+  /// Bytes of disk that preparing has still to take until the rest of the segment at the tail and
+  /// one more are there.
+  [[nodiscard]] std::uint64_t still_to_prepare();
   /// Tells where appending goes on, so that preparing knows the tail; `write` moves it forward by
   /// itself.
   void set_tail(position tail);

@@ -116,6 +116,13 @@ result<store_directory> store_directory::open(file_system& disk, std::string roo
   if (!lock)
     return refuse(lock.error());
   opened.lock_ = std::move(*lock);
+  // Somebody may have removed the file under a running node; nobody can remove the folder. Some
+  // network file systems cannot lock a folder: there the file alone must do.
+  auto whole = disk.lock(paths.root);
+  if (!whole && whole.error().code == ec::directory_in_use)
+    return refuse(whole.error());
+  if (whole)
+    opened.folder_lock_ = std::move(*whole);
   for (const auto& folder : {paths.log(), paths.checkpoints(), paths.runs()})
     if (auto made = disk.make_directories(folder); !made)
       return refuse(made.error());

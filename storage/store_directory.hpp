@@ -49,6 +49,7 @@ private:
   store_identity identity_;
   bool created_ = false;
   std::unique_ptr<file_lock> lock_;
+  std::unique_ptr<file_lock> folder_lock_;
 };
 
 } // namespace handfast::storage

@@ -100,6 +100,7 @@ void topic_table::insert_topic(const meta_record& record) {
   HANDFAST_ASSERT(info.name.empty() || info.name == record.name);
   info.id = id;
   info.name = record.name;
+  user_queues_ += record.queues > info.queues ? record.queues - info.queues : 0;
   info.queues = std::max(info.queues, record.queues); // a queue that held messages never goes
   info.options = record.options;
   topic_ids_[record.name] = id;
@@ -112,6 +113,7 @@ void topic_table::delete_topic(const meta_record& record) {
   const auto found = topics_.find(topic_id{record.id});
   if (found == topics_.end())
     return;
+  user_queues_ -= found->second.queues;
   topic_ids_.erase(found->second.name);
   topics_.erase(found);
 }

@@ -50,6 +50,8 @@ public:
   void keep_free(topic_id topic, group_id group);
   /// Without the system topics.
   [[nodiscard]] std::size_t user_topics() const { return topics_.size() - system_topics; }
+  /// Queues of all of them together.
+  [[nodiscard]] std::uint64_t user_queues() const { return user_queues_; }
   [[nodiscard]] std::size_t groups() const { return groups_.size(); }
 
   /// One part of a checkpoint: META records' content from `cursor` on.
@@ -74,6 +76,7 @@ private:
   std::map<std::string, group_id, std::less<>> group_ids_;
   std::uint32_t last_topic_ = first_user_topic.value - 1;
   std::uint32_t last_group_ = 0;
+  std::uint64_t user_queues_ = 0;
 };
 
 } // namespace handfast

@@ -191,6 +191,23 @@ TEST_F(LogReader, ListsHalfOffsetsInOpBodies) {
   EXPECT_THAT(got.op_bodies, ElementsAre("1,3,"));
 }
 
+TEST_F(LogReader, ListsTheOffsetsOfAllMessagesInOpBodies) {
+  const auto at = store_halves(6);
+  enroll(op_store, op_life);
+  decide_record d;
+  d.decisions.push_back({at[0], outcome::committed, origin::producer, 2, group_id{5}});
+  d.decisions.push_back({at[2], outcome::rolled_back, origin::producer, 0, group_id{5}});
+  d.decisions.push_back({at[3], outcome::given_up, origin::policy, 2, group_id{5}});
+  for (const auto i : {0, 4})
+    d.entries.push_back({at[static_cast<std::size_t>(i)], orders.topic, {}, {}, 0, 0});
+  for (const auto i : {3, 5})
+    d.entries.push_back({at[static_cast<std::size_t>(i)], give_up_topic, {}, {}, 0, 0});
+  append(op_store, op_life, record_of(record_type::decide, std::move(d), 1));
+  run();
+  EXPECT_THAT(question<view_read>(read_view{{}, op_view_topic, {}, 10}).op_bodies,
+              ElementsAre("0,4,2,3,5,"));
+}
+
 TEST_F(LogReader, RefusesAViewThatIsNone) {
   EXPECT_EQ(question<view_read>(read_view{{}, topic_id{20}, {}, 10}).code, ec::unknown_topic);
 }

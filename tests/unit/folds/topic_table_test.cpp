@@ -29,6 +29,19 @@ topic_table saved_and_loaded(const topic_table& from) {
   return to;
 }
 
+TEST(TopicTable, CountsTheQueuesOfAllUserTopics) {
+  topic_table table;
+  EXPECT_EQ(table.user_queues(), 0U);
+  table.apply(topic_put(16, "a", 4));
+  table.apply(topic_put(17, "b", 8));
+  table.apply(topic_put(17, "b", 8));
+  EXPECT_EQ(table.user_queues(), 12U);
+  EXPECT_EQ(saved_and_loaded(table).user_queues(), 12U);
+  table.apply(change(meta_change::topic_deleted, 16, "a"));
+  table.apply(change(meta_change::topic_deleted, 16, "a"));
+  EXPECT_EQ(table.user_queues(), 8U);
+}
+
 TEST(TopicTable, HasTheSystemTopicsFromTheStart) {
   const topic_table table;
   ASSERT_NE(table.find(half_view_topic_name), nullptr);

@@ -83,6 +83,22 @@ TEST_F(PosixFileSystem, LocksOnce) {
   EXPECT_EQ(code_of(disk.lock(root + "/lock")), ec::ok);
 }
 
+TEST_F(PosixFileSystem, LocksAFolderToo) {
+  auto held = must(disk.lock(root));
+  EXPECT_EQ(code_of(disk.lock(root)), ec::directory_in_use);
+  held.reset();
+  EXPECT_EQ(code_of(disk.lock(root)), ec::ok);
+}
+
+TEST_F(PosixFileSystem, SaysThatAFileIsNoFolder) {
+  must(disk.open(root + "/file", open_mode::create));
+  for (const auto* path : {"/file", "/file/inside"}) {
+    const auto refused = disk.make_directories(root + path);
+    ASSERT_EQ(code_of(refused), ec::not_our_directory);
+    EXPECT_NE(refused.error().detail.find("is a file, not a folder"), std::string::npos);
+  }
+}
+
 TEST_F(PosixFileSystem, NamesWhatCannotBeOpened) {
   const auto missing = disk.open(root + "/none", open_mode::read);
   ASSERT_EQ(code_of(missing), ec::io_error);
