@@ -163,9 +163,11 @@ private:
   void apply_half(const log_record& record, bool replayed);
   void apply_reopen(const log_record& record, bool replayed);
   void apply_decide(const log_record& record, bool replayed);
-  void send_answers();
+  void send_gathered();
+  void send_halves();
 
-  void await_half(half_request& request, const caf::strong_actor_ptr& asker, append_records& out);
+  void await_half(half_request& request, const caf::strong_actor_ptr& asker,
+                  std::vector<log_record>& out);
   [[nodiscard]] static bool may_be_stored_already(const half_request& request, ec code);
   [[nodiscard]] ec admits(const half_request& request) const;
   [[nodiscard]] ec admits_join(const half_request& request) const;
@@ -218,6 +220,8 @@ private:
   std::deque<listing> listings_;
   bodies_under_way bodies_;
 
+  // Sent at the end of the turn.
+  std::vector<log_record> halves_;
   record_decisions orders_;
   judge_decisions to_judge_;
   answer_batches<halves_stored, connection_actor> stored_;
