@@ -2,6 +2,7 @@
 
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
+#include "messages/record_rule.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -79,25 +80,29 @@ void topic_table::apply(const meta_record& record) {
   case meta_change::group_deleted:
     return delete_group(record);
   }
-  HANDFAST_ASSERT(!"META of an unknown kind");
+  require_of_record(false, "it changes something of a kind that this version does not know");
 }
 
 /// An id below the highest that is not there was deleted since: a replay over a fuzzy checkpoint
 /// meets its old records.
 void topic_table::put_topic(const meta_record& record) {
-  HANDFAST_ASSERT(record.id >= first_user_topic.value);
+  require_of_record(record.id >= first_user_topic.value,
+                    "it makes a topic with an id that only the node's own topics have");
   if (record.id <= last_topic_ && topics_.count(topic_id{record.id}) == 0)
     return;
   insert_topic(record);
 }
 
 void topic_table::insert_topic(const meta_record& record) {
-  HANDFAST_ASSERT(record.queues >= 1);
+  require_of_record(record.queues >= 1, "it makes a topic without queues");
   const topic_id id{record.id};
   const auto name = topic_ids_.find(record.name);
-  HANDFAST_ASSERT(name == topic_ids_.end() || name->second == id);
+  require_of_record(name == topic_ids_.end() || name->second == id,
+                    "it makes a topic whose name another topic has");
+  const auto known = topics_.find(id);
+  require_of_record(known == topics_.end() || known->second.name == record.name,
+                    "it makes a topic whose id a topic of another name has");
   auto& info = topics_[id];
-  HANDFAST_ASSERT(info.name.empty() || info.name == record.name);
   info.id = id;
   info.name = record.name;
   user_queues_ += record.queues > info.queues ? record.queues - info.queues : 0;
@@ -108,7 +113,7 @@ void topic_table::insert_topic(const meta_record& record) {
 }
 
 void topic_table::delete_topic(const meta_record& record) {
-  HANDFAST_ASSERT(record.id >= first_user_topic.value);
+  require_of_record(record.id >= first_user_topic.value, "it deletes one of the node's own topics");
   last_topic_ = std::max(last_topic_, record.id);
   const auto found = topics_.find(topic_id{record.id});
   if (found == topics_.end())
@@ -119,7 +124,7 @@ void topic_table::delete_topic(const meta_record& record) {
 }
 
 void topic_table::put_group(const meta_record& record) {
-  HANDFAST_ASSERT(record.id != 0);
+  require_of_record(record.id != 0, "it makes a group without an id");
   if (record.id <= last_group_ && groups_.count(group_id{record.id}) == 0)
     return;
   insert_group(record);
@@ -128,7 +133,8 @@ void topic_table::put_group(const meta_record& record) {
 void topic_table::insert_group(const meta_record& record) {
   const group_id id{record.id};
   const auto name = group_ids_.find(record.name);
-  HANDFAST_ASSERT(name == group_ids_.end() || name->second == id);
+  require_of_record(name == group_ids_.end() || name->second == id,
+                    "it makes a group whose name another group has");
   groups_[id] = record.name;
   group_ids_[record.name] = id;
   last_group_ = std::max(last_group_, record.id);

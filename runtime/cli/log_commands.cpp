@@ -52,6 +52,10 @@ json report_json(const storage::verify_report& report) {
                        {"bytes", record.length},
                        {"reason", storage::name_of(record.reason)}});
   value["damaged"] = std::move(damaged);
+  auto impossible = json::array();
+  for (const auto& record : report.impossible)
+    impossible.push_back({{"position", record.at.value}, {"reason", record.what}});
+  value["impossible"] = std::move(impossible);
   value["lost"] = json_of_ranges(report.lost);
   value["accepted"] = json_of_ranges(report.accepted);
   auto files = json::array();

@@ -151,6 +151,24 @@ TEST_F(CommitLogTrouble, AsksForACheckpointWhenEnoughWasAppended) {
       << "from the replay position on 160 KiB are enough";
 }
 
+TEST_F(CommitLogTrouble, SavesDamageThatIsNotedInACheckpointAtOnce) {
+  run();
+  const auto damage = [&](std::uint64_t at) {
+    send(log, note_damage{{position{at}, "MESSAGE", "bad payload", {}}});
+    run();
+    return checkpointer->count<make_checkpoint>();
+  };
+  EXPECT_EQ(damage(640), 1u);
+  send(log, checkpoint_made{store->report.end, 100, {}});
+  EXPECT_EQ(damage(640), 1u) << "it is listed already";
+  EXPECT_EQ(damage(6'400), 1u) << "much damage makes few checkpoints";
+  for (int second = 0; second < 7; ++second) {
+    advance(1s);
+    run();
+  }
+  EXPECT_EQ(checkpointer->count<make_checkpoint>(), 2u);
+}
+
 TEST_F(CommitLogTrouble, StopsAfterAllIsDurableMarkedAndCheckpointed) {
   writer->hold(true);
   append(client, {message_to(orders)}, 1);

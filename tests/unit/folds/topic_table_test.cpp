@@ -1,5 +1,5 @@
 #include "actors/folds/topic_table.hpp"
-#include "messages/assert.hpp"
+#include "messages/record_rule.hpp"
 
 #include <gtest/gtest.h>
 
@@ -80,7 +80,7 @@ TEST(TopicTable, NeverUsesAnIdTwice) {
 TEST(TopicTable, RefusesASecondIdForATakenName) {
   topic_table table;
   table.apply(topic_put(16, "orders"));
-  EXPECT_THROW(table.apply(topic_put(17, "orders")), invariant_broken);
+  EXPECT_THROW(table.apply(topic_put(17, "orders")), rule_broken);
 }
 
 TEST(TopicTable, KeepsQueuesThatItOnceHad) {

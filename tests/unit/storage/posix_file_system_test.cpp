@@ -129,7 +129,7 @@ TEST_F(PosixFileSystem, CarriesAWholeStore) {
   collector found;
   must(recover(disk, root + "/data", options, found));
   EXPECT_EQ(found.records.size(), 200u);
-  EXPECT_TRUE(must(verify_log(disk, root + "/data")).sound());
+  EXPECT_TRUE(must(verify_log(disk, root + "/data")).whole());
 }
 
 TEST_F(PosixFileSystem, ServesAWriterAPreparerAndReadersAtOnce) {
