@@ -112,6 +112,10 @@ void half_store_state::apply_reopen(const log_record& record, bool replayed) {
   const auto place = member_->fold.apply_reopen(record, now);
   if (!replayed)
     checks_->on_opened(place);
+  const auto old = std::get<reopen_record>(record.content).old_transaction;
+  for (auto at = questions_.begin(); at != questions_.end(); ++at)
+    if (at->second.transaction.opened_at == old)
+      at.value().reopened_as = record.at;
   const auto waiting = appends_->take(record.cookie);
   if (!waiting)
     return;

@@ -80,6 +80,8 @@ struct question {
   correlation id;
   transaction_id transaction;
   bool reopen = false;
+  /// Known here since the question was asked; the answer may be older than that.
+  position reopened_as;
 };
 /// Bodies that are looked at, a few at a time.
 struct bodies_under_way {
@@ -191,6 +193,7 @@ private:
   void ask_op_store(question q);
   void answer_find(const question& q, const outcome_known& known);
   void answer_reopen(const question& q, const outcome_known& known);
+  [[nodiscard]] static position reopened_as(const question& q, const outcome_known& known);
   void list_some();
   [[nodiscard]] bool matches(const pending_entry& entry, const list_transactions& wanted) const;
   void send_listing(listing& from);
