@@ -20,6 +20,7 @@
 
 #include "actors/loop_actor.hpp"
 #include "actors/roles.hpp"
+#include "actors/type_ids.hpp"
 #include "storage/log_scanner.hpp"
 #include "storage/run_reader.hpp"
 #include "storage/segment_set.hpp"

@@ -163,6 +163,7 @@ constexpr std::array verify_members{
     json_member{"damaged", "records whose payload is damaged: position, bytes, reason"},
     json_member{"lost", "ranges that hold no readable record: from, to, reason"},
     json_member{"accepted", "such ranges that an operator accepted: from, to, reason"},
+    json_member{"impossible", "records that say what cannot be: position, reason"},
     json_member{"damaged_files", "other files that are damaged: path, reason"},
 };
 
