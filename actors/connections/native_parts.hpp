@@ -128,8 +128,9 @@ public:
 
 private:
   static constexpr std::size_t looks_max = 64;
-  /// Lives of one listing that are read from the log at the same time.
-  static constexpr std::size_t lives_at_once = 64;
+  /// Lives of one listing that are read from the log at the same time: few, since on a slow disk
+  /// checks and consumers wait behind them.
+  static constexpr std::size_t lives_at_once = 2;
   /// Decided transactions that one page is searched for in; the next page goes on.
   static constexpr std::size_t looked_at_max = 100'000;
 

@@ -289,9 +289,10 @@ TEST_F(NativeTransactions, ListsWholeLivesOfDecidedOnes) {
   for (std::uint64_t i = 1; i <= 100; ++i)
     ids.push_back(tx(4096 * i));
   answer_page(op_store->take_last<list_transactions>().id, ids, false);
-  EXPECT_EQ(half_store->count<find_transaction>(), 64U) << "not all at the same time";
-  answer_lives(orders);
-  answer_lives(orders);
+  while (const auto asked = half_store->count<find_transaction>()) {
+    EXPECT_LE(asked, 2U) << "others wait for the same disk";
+    answer_lives(orders);
+  }
   const auto answer = only<native::transactions>();
   ASSERT_EQ(answer.items.size(), 100U);
   for (std::size_t i = 0; i < ids.size(); ++i) {
