@@ -73,7 +73,7 @@ void consumer_group_state::open_topic(const fetch_messages& what) {
   const auto known = std::exchange(topic.queues, std::max(topic.queues, what.queues));
   for (std::uint32_t n = 0; n < topic.queues; ++n)
     open({what.topic, queue_no{static_cast<std::uint16_t>(n)}},
-         is_new && n >= known && what.start == start_from::latest);
+         is_new && n >= known && what.start.from == start_from::latest);
 }
 
 void consumer_group_state::on_queue(const queue_found& x) {
@@ -310,7 +310,7 @@ bool consumer_group_state::try_acknowledge(const caf::strong_actor_ptr& who,
   for (const auto& item : what.items) {
     auto& window = *queues.find(item.queue).value().window;
     const auto before = window.leased();
-    if (item.quarantined)
+    if (item.what == handling::unreadable)
       note_unreadable(item, window.held_at(item.offset));
     switch (window.acknowledge(item)) {
     case queue_window::ack::accepted:
@@ -323,7 +323,7 @@ bool consumer_group_state::try_acknowledge(const caf::strong_actor_ptr& who,
       ++answer.late;
       break;
     }
-    if (item.done)
+    if (ends_delivery(item.what))
       dirty.insert(item.queue);
     else if (window.leased() != before)
       attempts_changed(item.queue);

@@ -1,15 +1,19 @@
 #pragma once
 
 /// The protocol of the whole system on a few pages: who there is, and what each may be told. Domain
-/// messages stand in `messages/requests.hpp`; here are the handles, and the messages that carry
+/// messages stand in `messages/`; here are the handles, and the messages that carry
 /// handles or that never leave a shard.
 ///
 /// Answers are messages of their own with a `correlation` (no response promise is held across a
 /// sync); only `status_request` and `take_slices`, which need no disk, are answered as requests.
 
 #include "config/policy.hpp"
+#include "messages/delays.hpp"
+#include "messages/delivery.hpp"
 #include "messages/log_record.hpp"
 #include "messages/requests.hpp"
+#include "messages/status.hpp"
+#include "messages/topics.hpp"
 
 #include <caf/fwd.hpp>
 #include <caf/replies_to.hpp>

@@ -37,7 +37,12 @@ enum class ec : std::uint16_t {
   topic_in_use = 13,    ///< it still has pending messages
   too_many_topics = 14, ///< the bound on automatically created topics
   not_authorized = 15,
-  not_supported = 16, ///< a verb or option that this version does not offer
+  not_supported = 16,        ///< a verb or option that this version does not offer
+  subscription_differs = 17, ///< other members of the group read the topic on other terms
+  unknown_message = 18,      ///< no such message, or no longer
+  bad_filter = 19,           ///< a filter expression that cannot be read
+  group_in_use = 20,         ///< members of it are connected
+  bad_delay = 21,            ///< beyond the limit, or not a delay
   // transactions
   unknown_transaction = 32,     ///< no such id in this store
   transaction_expired = 33,     ///< decided so long ago that the outcome is no longer kept

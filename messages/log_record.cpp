@@ -78,6 +78,10 @@ std::string_view name_of(record_type t) {
     return "PAD";
   case record_type::mark:
     return "MARK";
+  case record_type::dead_letter:
+    return "DEAD_LETTER";
+  case record_type::retire:
+    return "RETIRE";
   }
   return "invalid";
 }

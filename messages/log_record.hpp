@@ -16,18 +16,20 @@ namespace handfast {
 
 /// Stored in the record header; never renumber.
 enum class record_type : std::uint8_t {
-  message = 1,  ///< a plain message, visible when durable
-  half = 2,     ///< a message that waits for its transaction's decision
-  decide = 3,   ///< decisions; each entry sufficient by itself
-  checked = 4,  ///< producers that were asked
-  release = 5,  ///< stored bodies that become visible later (delay, retry, dead letter)
-  reopen = 6,   ///< a given-up transaction starts again as a new one on the same bodies
-  move = 7,     ///< a live body copied forward
-  progress = 8, ///< how far consumer groups have come
-  meta = 9,     ///< topics and groups
-  epoch = 10,   ///< a writer took over: start, or a new leader
-  pad = 11,     ///< fills a segment to its end
-  mark = 12,    ///< carries nothing but the durable mark of its header
+  message = 1,      ///< a plain message, visible when durable
+  half = 2,         ///< a message that waits for its transaction's decision
+  decide = 3,       ///< decisions; each entry sufficient by itself
+  checked = 4,      ///< producers that were asked
+  release = 5,      ///< stored bodies that become visible later (delay, retry, dead letter)
+  reopen = 6,       ///< a given-up transaction starts again as a new one on the same bodies
+  move = 7,         ///< a live body copied forward
+  progress = 8,     ///< how far consumer groups have come
+  meta = 9,         ///< topics and groups
+  epoch = 10,       ///< a writer took over: start, or a new leader
+  pad = 11,         ///< fills a segment to its end
+  mark = 12,        ///< carries nothing but the durable mark of its header
+  dead_letter = 13, ///< a message that a group could not handle, for its dead-letter topic
+  retire = 14,      ///< the log's beginning moves forward
 };
 
 /// Milliseconds since 1970 of this node's wall clock. For people and retention, never for
@@ -118,6 +120,9 @@ auto inspect(Inspector& f, decision& x) {
 }
 
 /// A stored body that takes a place in a queue: what an index entry is made from.
+///
+/// One that becomes visible later has `due_ms` instead of an offset, which its RELEASE gives; on
+/// disk the two share a field.
 struct index_entry {
   position at; ///< of the record that holds the body
   topic_id topic;
@@ -125,17 +130,20 @@ struct index_entry {
   queue_offset offset;      ///< stamped by `commit_log`; the place in the queue
   std::uint32_t length = 0; ///< of the whole record at `at`
   std::uint32_t tag_hash = 0;
+  wall_ms due_ms = 0; ///< when it becomes visible; 0 = at once
+
+  [[nodiscard]] bool is_delayed() const { return due_ms != 0; }
 
   friend bool operator==(const index_entry&, const index_entry&) = default;
 };
 
 template <class Inspector>
 auto inspect(Inspector& f, index_entry& x) {
-  return f(x.at, x.topic, x.queue, x.offset, x.length, x.tag_hash);
+  return f(x.at, x.topic, x.queue, x.offset, x.length, x.tag_hash, x.due_ms);
 }
 
-/// DECIDE. A committed decision lists its messages with their places; a given-up one lists its
-/// copies in TRANS_CHECK_MAX_TIME_TOPIC; a rolled-back one lists none.
+/// DECIDE. A committed decision lists its messages with their places, or when they get one; a
+/// given-up one lists its copies in TRANS_CHECK_MAX_TIME_TOPIC; a rolled-back one lists none.
 struct decide_record {
   queue_offset op_offset; ///< place of this record in the op view
   std::vector<decision> decisions;
@@ -173,14 +181,17 @@ auto inspect(Inspector& f, checked_record& x) {
   return f(x.attempts);
 }
 
+/// RELEASE. `entries` have waited until now and get their offsets; `cancelled` will never be
+/// visible. Both name a delayed message by the position of the record that holds its body.
 struct release_record {
   std::vector<index_entry> entries;
+  std::vector<position> cancelled;
   friend bool operator==(const release_record&, const release_record&) = default;
 };
 
 template <class Inspector>
 auto inspect(Inspector& f, release_record& x) {
-  return f(x.entries);
+  return f(x.entries, x.cancelled);
 }
 
 /// The new transaction's id is the position of this record. `messages[i].offset` is unused.
@@ -260,6 +271,51 @@ auto inspect(Inspector& f, progress_record& x) {
   return f(x.groups);
 }
 
+/// DEAD_LETTER: one record makes `message` visible in the group's dead-letter topic and the
+/// original done for the group, so that neither can happen alone. `message` is a copy of the
+/// original with the place in the dead-letter topic, and properties that say why (see
+/// `properties.hpp`).
+struct dead_letter_record {
+  group_id group;
+  topic_id topic; ///< this and the next two: the original's place
+  queue_no queue;
+  queue_offset offset;
+  std::uint32_t attempts = 0; ///< failed deliveries
+  message_record message;
+  friend bool operator==(const dead_letter_record&, const dead_letter_record&) = default;
+};
+
+template <class Inspector>
+auto inspect(Inspector& f, dead_letter_record& x) {
+  return f(x.group, x.topic, x.queue, x.offset, x.attempts, x.message);
+}
+
+/// The first offset that a queue still has.
+struct queue_first {
+  topic_id topic;
+  queue_no queue;
+  queue_offset first;
+  friend bool operator==(const queue_first&, const queue_first&) = default;
+};
+
+template <class Inspector>
+auto inspect(Inspector& f, queue_first& x) {
+  return f(x.topic, x.queue, x.first);
+}
+
+/// RETIRE: nothing below `begin` is needed any more, nor the entries of `queues` below their
+/// firsts; the files may go as soon as this is durable and two checkpoints lie beyond `begin`.
+struct retire_record {
+  position begin;
+  std::vector<queue_first> queues;
+  friend bool operator==(const retire_record&, const retire_record&) = default;
+};
+
+template <class Inspector>
+auto inspect(Inspector& f, retire_record& x) {
+  return f(x.begin, x.queues);
+}
+
 /// Attributes of a topic or group. 0 (or empty) means "the node's default". Durations in
 /// milliseconds.
 struct attributes {
@@ -269,13 +325,14 @@ struct attributes {
   std::uint64_t retention_ms = 0;
   std::uint64_t retention_bytes = 0;
   bool buffered = false;
+  std::uint16_t delivery_max = 0; ///< of a group: failed deliveries before the dead-letter topic
   friend bool operator==(const attributes&, const attributes&) = default;
 };
 
 template <class Inspector>
 auto inspect(Inspector& f, attributes& x) {
   return f(x.transaction_timeout_ms, x.check_interval_ms, x.check_max, x.retention_ms,
-           x.retention_bytes, x.buffered);
+           x.retention_bytes, x.buffered, x.delivery_max);
 }
 
 enum class meta_change : std::uint8_t {
@@ -330,7 +387,8 @@ auto inspect(Inspector& f, mark_record&) {
 /// MESSAGE and HALF share a struct, so the type stands beside the content.
 using record_content =
     std::variant<message_record, decide_record, checked_record, release_record, reopen_record,
-                 move_record, progress_record, meta_record, epoch_record, pad_record, mark_record>;
+                 move_record, progress_record, meta_record, epoch_record, pad_record, mark_record,
+                 dead_letter_record, retire_record>;
 
 /// One record of the log, with what its header says.
 struct log_record {

@@ -32,7 +32,7 @@ struct Decision {
   origin      @4 :UInt8;
 }
 
-# 32 bytes.
+# 32 bytes. An offset with the top bit set is none: the other bits say when one is given (wall clock, ms).
 struct IndexEntry {
   at      @0 :UInt64;
   offset  @1 :UInt64;
@@ -60,7 +60,8 @@ struct Checked {
 }
 
 struct Release {
-  entries @0 :List(IndexEntry);
+  entries   @0 :List(IndexEntry);
+  cancelled @1 :List(UInt64);
 }
 
 struct Reopen {
@@ -105,6 +106,7 @@ struct Attributes {
   checkIntervalMs      @3 :UInt32;
   checkMax             @4 :UInt32;
   buffered             @5 :Bool;
+  deliveryMax          @6 :UInt16;
 }
 
 struct Meta {
@@ -113,6 +115,26 @@ struct Meta {
   name    @2 :Text;
   queues  @3 :UInt32;
   options @4 :Attributes;
+}
+
+struct DeadLetter {
+  offset   @0 :UInt64;
+  group    @1 :UInt32;
+  topic    @2 :UInt32;
+  attempts @3 :UInt32;
+  queue    @4 :UInt16;
+  message  @5 :Message;
+}
+
+struct QueueFirst {
+  first @0 :UInt64;
+  topic @1 :UInt32;
+  queue @2 :UInt16;
+}
+
+struct Retire {
+  begin  @0 :UInt64;
+  queues @1 :List(QueueFirst);
 }
 
 struct Epoch {

@@ -14,6 +14,8 @@ const message_record* message_in(const record_content& content) {
     return message;
   if (const auto* move = std::get_if<move_record>(&content))
     return &move->message;
+  if (const auto* dead = std::get_if<dead_letter_record>(&content))
+    return &dead->message;
   return nullptr;
 }
 

@@ -17,7 +17,9 @@ bool is_possible(queue_offset offset) {
 }
 
 bool are_possible(const std::vector<index_entry>& entries) {
-  return std::ranges::all_of(entries, [](const auto& e) { return is_possible(e.offset); });
+  return std::ranges::all_of(entries, [](const auto& e) {
+    return is_possible(e.offset) && e.due_ms < std::uint64_t{1} << 56;
+  });
 }
 
 bool read(schema::Message::Reader from, std::size_t payload_bytes, message_record& to) {
@@ -42,13 +44,17 @@ bool read(schema::Message::Reader from, std::size_t payload_bytes, message_recor
 std::vector<index_entry> read(capnp::List<schema::IndexEntry>::Reader from) {
   std::vector<index_entry> to;
   to.reserve(from.size());
-  for (auto entry : from)
+  for (auto entry : from) {
+    const auto place = entry.getOffset();
+    const bool delayed = (place & due_flag) != 0;
     to.push_back({{entry.getAt()},
                   {entry.getTopic()},
                   {entry.getQueue()},
-                  {entry.getOffset()},
+                  {delayed ? 0 : place},
                   entry.getLength(),
-                  entry.getTagHash()});
+                  entry.getTagHash(),
+                  delayed ? place & ~due_flag : 0});
+  }
   return to;
 }
 
@@ -129,7 +135,26 @@ bool read(schema::Meta::Reader from, meta_record& to) {
   to.options.check_interval_ms = options.getCheckIntervalMs();
   to.options.check_max = options.getCheckMax();
   to.options.buffered = options.getBuffered();
+  to.options.delivery_max = options.getDeliveryMax();
   return true;
+}
+
+bool read(schema::DeadLetter::Reader from, std::size_t payload_bytes, dead_letter_record& to) {
+  to.group = {from.getGroup()};
+  to.topic = {from.getTopic()};
+  to.queue = {from.getQueue()};
+  to.offset = {from.getOffset()};
+  to.attempts = from.getAttempts();
+  return is_possible(to.offset) && read(from.getMessage(), payload_bytes, to.message);
+}
+
+bool read(schema::Retire::Reader from, retire_record& to) {
+  to.begin = {from.getBegin()};
+  const auto queues = from.getQueues();
+  to.queues.reserve(queues.size());
+  for (auto one : queues)
+    to.queues.push_back({{one.getTopic()}, {one.getQueue()}, {one.getFirst()}});
+  return std::ranges::all_of(to.queues, [](const auto& q) { return is_possible(q.first); });
 }
 
 bool read_typed(record_type type, capnp::MessageReader& from, std::size_t payload_bytes,
@@ -145,8 +170,11 @@ bool read_typed(record_type type, capnp::MessageReader& from, std::size_t payloa
     return true;
   case record_type::release: {
     auto& to = content.emplace<release_record>();
-    to.entries = read(from.getRoot<schema::Release>().getEntries());
-    return are_possible(to.entries);
+    const auto root = from.getRoot<schema::Release>();
+    to.entries = read(root.getEntries());
+    for (const auto at : root.getCancelled())
+      to.cancelled.push_back({at});
+    return are_possible(to.entries) && std::ranges::none_of(to.entries, &index_entry::is_delayed);
   }
   case record_type::reopen:
     read(from.getRoot<schema::Reopen>(), content.emplace<reopen_record>());
@@ -169,6 +197,11 @@ bool read_typed(record_type type, capnp::MessageReader& from, std::size_t payloa
     to.reason = text_of(root.getReason());
     return true;
   }
+  case record_type::dead_letter:
+    return read(from.getRoot<schema::DeadLetter>(), payload_bytes,
+                content.emplace<dead_letter_record>());
+  case record_type::retire:
+    return read(from.getRoot<schema::Retire>(), content.emplace<retire_record>());
   case record_type::pad:
   case record_type::mark:
     break;
@@ -230,6 +263,10 @@ bool fits(record_type type, const record_content& content) {
     return std::holds_alternative<pad_record>(content);
   case record_type::mark:
     return std::holds_alternative<mark_record>(content);
+  case record_type::dead_letter:
+    return std::holds_alternative<dead_letter_record>(content);
+  case record_type::retire:
+    return std::holds_alternative<retire_record>(content);
   }
   return false;
 }

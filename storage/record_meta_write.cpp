@@ -72,7 +72,7 @@ void write_entries(const std::vector<index_entry>& from, Init init) {
   for (std::size_t i = 0; i < from.size(); ++i) {
     auto to = list[static_cast<unsigned>(i)];
     to.setAt(from[i].at.value);
-    to.setOffset(from[i].offset.value);
+    to.setOffset(from[i].is_delayed() ? from[i].due_ms | due_flag : from[i].offset.value);
     to.setTopic(from[i].topic.value);
     to.setLength(from[i].length);
     to.setTagHash(from[i].tag_hash);
@@ -158,6 +158,38 @@ void write(const meta_record& from, schema::Meta::Builder to) {
   options.setCheckIntervalMs(from.options.check_interval_ms);
   options.setCheckMax(from.options.check_max);
   options.setBuffered(from.options.buffered);
+  options.setDeliveryMax(from.options.delivery_max);
+}
+
+void write(const release_record& from, schema::Release::Builder to) {
+  write_entries(from.entries, [&](unsigned n) { return to.initEntries(n); });
+  if (from.cancelled.empty())
+    return;
+  auto list = to.initCancelled(size32(from.cancelled.size()));
+  for (std::size_t i = 0; i < from.cancelled.size(); ++i)
+    list.set(static_cast<unsigned>(i), from.cancelled[i].value);
+}
+
+void write(const dead_letter_record& from, schema::DeadLetter::Builder to) {
+  to.setOffset(from.offset.value);
+  to.setGroup(from.group.value);
+  to.setTopic(from.topic.value);
+  to.setAttempts(from.attempts);
+  to.setQueue(from.queue.value);
+  write(from.message, to.initMessage());
+}
+
+void write(const retire_record& from, schema::Retire::Builder to) {
+  to.setBegin(from.begin.value);
+  if (from.queues.empty())
+    return;
+  auto list = to.initQueues(size32(from.queues.size()));
+  for (std::size_t i = 0; i < from.queues.size(); ++i) {
+    auto entry = list[static_cast<unsigned>(i)];
+    entry.setFirst(from.queues[i].first.value);
+    entry.setTopic(from.queues[i].topic.value);
+    entry.setQueue(from.queues[i].queue.value);
+  }
 }
 
 } // namespace
@@ -175,7 +207,8 @@ std::size_t meta_words_of(const record_content& content) {
                    list_words<schema::CheckAttempt>(r.attempts.size());
           },
           [](const release_record& r) {
-            return root_words<schema::Release> + list_words<schema::IndexEntry>(r.entries.size());
+            return root_words<schema::Release> + list_words<schema::IndexEntry>(r.entries.size()) +
+                   r.cancelled.size();
           },
           [](const reopen_record& r) {
             return root_words<schema::Reopen> + list_words<schema::IndexEntry>(r.messages.size());
@@ -191,6 +224,12 @@ std::size_t meta_words_of(const record_content& content) {
           [](const epoch_record& r) { return root_words<schema::Epoch> + text_words(r.reason); },
           [](const pad_record&) { return std::size_t{0}; },
           [](const mark_record&) { return std::size_t{0}; },
+          [](const dead_letter_record&) {
+            return root_words<schema::DeadLetter> + capnp::sizeInWords<schema::Message>();
+          },
+          [](const retire_record& r) {
+            return root_words<schema::Retire> + list_words<schema::QueueFirst>(r.queues.size());
+          },
       },
       content);
 }
@@ -200,32 +239,32 @@ void write_meta(const record_content& content, std::span<std::byte> into) {
     return;
   capnp::FlatMessageBuilder builder{
       kj::arrayPtr(reinterpret_cast<capnp::word*>(into.data()), into.size() / sizeof(capnp::word))};
-  std::visit(overloaded{
-                 [&](const message_record& r) { write(r, builder.initRoot<schema::Message>()); },
-                 [&](const decide_record& r) { write(r, builder.initRoot<schema::Decide>()); },
-                 [&](const checked_record& r) { write(r, builder.initRoot<schema::Checked>()); },
-                 [&](const release_record& r) {
-                   auto to = builder.initRoot<schema::Release>();
-                   write_entries(r.entries, [&](unsigned n) { return to.initEntries(n); });
-                 },
-                 [&](const reopen_record& r) { write(r, builder.initRoot<schema::Reopen>()); },
-                 [&](const move_record& r) {
-                   auto to = builder.initRoot<schema::Move>();
-                   to.setFrom(r.from.value);
-                   write(r.message, to.initMessage());
-                 },
-                 [&](const progress_record& r) { write(r, builder.initRoot<schema::Progress>()); },
-                 [&](const meta_record& r) { write(r, builder.initRoot<schema::Meta>()); },
-                 [&](const epoch_record& r) {
-                   auto to = builder.initRoot<schema::Epoch>();
-                   to.setEpoch(r.epoch);
-                   if (!r.reason.empty())
-                     to.setReason(r.reason);
-                 },
-                 [](const pad_record&) {},
-                 [](const mark_record&) {},
-             },
-             content);
+  std::visit(
+      overloaded{
+          [&](const message_record& r) { write(r, builder.initRoot<schema::Message>()); },
+          [&](const decide_record& r) { write(r, builder.initRoot<schema::Decide>()); },
+          [&](const checked_record& r) { write(r, builder.initRoot<schema::Checked>()); },
+          [&](const release_record& r) { write(r, builder.initRoot<schema::Release>()); },
+          [&](const reopen_record& r) { write(r, builder.initRoot<schema::Reopen>()); },
+          [&](const move_record& r) {
+            auto to = builder.initRoot<schema::Move>();
+            to.setFrom(r.from.value);
+            write(r.message, to.initMessage());
+          },
+          [&](const progress_record& r) { write(r, builder.initRoot<schema::Progress>()); },
+          [&](const meta_record& r) { write(r, builder.initRoot<schema::Meta>()); },
+          [&](const epoch_record& r) {
+            auto to = builder.initRoot<schema::Epoch>();
+            to.setEpoch(r.epoch);
+            if (!r.reason.empty())
+              to.setReason(r.reason);
+          },
+          [](const pad_record&) {},
+          [](const mark_record&) {},
+          [&](const dead_letter_record& r) { write(r, builder.initRoot<schema::DeadLetter>()); },
+          [&](const retire_record& r) { write(r, builder.initRoot<schema::Retire>()); },
+      },
+      content);
   builder.requireFilled(); // or `meta_words_of` has miscounted
 }
 

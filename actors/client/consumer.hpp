@@ -5,7 +5,7 @@
 #include "actors/client/answer.hpp"
 #include "actors/client/client.hpp"
 #include "actors/client/message.hpp"
-#include "messages/requests.hpp"
+#include "messages/delivery.hpp"
 
 #include <chrono>
 #include <functional>

@@ -113,7 +113,7 @@ void consume_part::send_fetch(std::uint32_t number, job& work) {
   order.bytes_max = work.what.bytes_max == 0 ? delivered_bytes_max
                                              : std::min(work.what.bytes_max, delivered_bytes_max);
   order.wait_ms = work.what.wait_ms;
-  order.start = work.what.start;
+  order.start.from = work.what.start;
   core_.ask(link.actor, order, {{}, request_kind::fetch, peer_role::consumer_group, 0, number});
 }
 
@@ -228,7 +228,8 @@ void consume_part::settle_unreadable(const job& work, const std::vector<std::uin
   acknowledge order;
   for (const auto place : places) {
     const auto& d = work.deliveries[place];
-    order.items.push_back({d.queue, d.entry.offset, d.lease, quarantined, quarantined});
+    order.items.push_back({d.queue, d.entry.offset, d.lease,
+                           quarantined ? handling::unreadable : handling::returned});
   }
   core_.send(link->second.actor, std::move(order));
 }
@@ -284,7 +285,10 @@ void consume_part::send_acks(group_link& link, const native::acknowledge& x) {
     if (!topic || item.queue.value >= topic->queues)
       return core_.refuse(x.id, topic ? ec::unknown_queue : ec::unknown_topic,
                           "of an acknowledgement");
-    order.items.push_back({{item.topic, item.queue}, item.offset, item.lease, item.done, false});
+    order.items.push_back({{item.topic, item.queue},
+                           item.offset,
+                           item.lease,
+                           item.done ? handling::done : handling::failed});
   }
   const outstanding_request what{x.id, request_kind::acknowledge, peer_role::consumer_group, 0,
                                  x.group.value};

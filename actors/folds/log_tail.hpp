@@ -8,7 +8,8 @@
 #include "actors/folds/queue_index.hpp"
 #include "actors/folds/slice_io.hpp"
 #include "actors/folds/view_samples.hpp"
-#include "messages/requests.hpp"
+#include "messages/delivery.hpp"
+#include "messages/status.hpp"
 
 #include <tsl/robin_map.h>
 

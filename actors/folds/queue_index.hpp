@@ -2,6 +2,7 @@
 
 /// The index of one queue, as far as no derived run holds it. Plain, no CAF; owned by QUEUE.
 
+#include "messages/delivery.hpp"
 #include "messages/log_record.hpp"
 #include "messages/requests.hpp"
 
@@ -15,7 +16,7 @@ namespace handfast {
 
 /// Calls `visit(queue_key, visible_entry)` for each entry that `record` makes visible, in the order
 /// of the record: a plain message without delay, the messages of committed and the copies of
-/// given-up decisions, and what is released.
+/// given-up decisions unless they are delayed, what is released, and dead letters.
 template <class Visit>
 void for_each_visible(const log_record& record, Visit&& visit) {
   const auto give = [&](const index_entry& e) {
@@ -28,10 +29,14 @@ void for_each_visible(const log_record& record, Visit&& visit) {
       give({record.at, m.topic, m.queue, m.offset, record.length, m.tag_hash});
   } else if (record.type == record_type::decide) {
     for (const auto& e : std::get<decide_record>(record.content).entries)
-      give(e);
+      if (!e.is_delayed())
+        give(e);
   } else if (record.type == record_type::release) {
     for (const auto& e : std::get<release_record>(record.content).entries)
       give(e);
+  } else if (record.type == record_type::dead_letter) {
+    const auto& m = std::get<dead_letter_record>(record.content).message;
+    give({record.at, m.topic, m.queue, m.offset, record.length, m.tag_hash});
   }
 }
 

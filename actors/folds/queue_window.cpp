@@ -73,7 +73,7 @@ queue_window::ack queue_window::acknowledge(const acknowledgement& what) {
   if (held == leases_.end()) {
     if (offset >= end_)
       return ack::unknown;
-    if (what.done) {
+    if (ends_delivery(what.what)) {
       again_.erase(offset);
       progress_.mark_done(offset);
     }
@@ -83,10 +83,12 @@ queue_window::ack queue_window::acknowledge(const acknowledgement& what) {
     return ack::late;
   const auto ended = held->second;
   leases_.erase(held);
-  if (what.done)
+  if (ends_delivery(what.what))
     progress_.mark_done(offset);
-  else
+  else if (what.what == handling::failed)
     give_back(ended);
+  else
+    again_.emplace(offset, ended.entry);
   return ack::accepted;
 }
 

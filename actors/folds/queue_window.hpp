@@ -4,7 +4,7 @@
 /// what is done. Plain, no CAF, no clock; owned by CONSUMER GROUP.
 
 #include "actors/folds/progress_table.hpp"
-#include "messages/requests.hpp"
+#include "messages/delivery.hpp"
 
 #include <tsl/robin_map.h>
 

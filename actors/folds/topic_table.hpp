@@ -3,7 +3,7 @@
 /// Topics and groups as the META records say. Plain, no CAF; owned by TOPIC REGISTRY.
 
 #include "messages/limits.hpp"
-#include "messages/requests.hpp"
+#include "messages/topics.hpp"
 
 #include <cstdint>
 #include <map>

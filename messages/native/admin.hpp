@@ -6,7 +6,8 @@
 #include "messages/ids.hpp"
 #include "messages/log_record.hpp"
 #include "messages/native/frames.hpp"
-#include "messages/requests.hpp"
+#include "messages/status.hpp"
+#include "messages/topics.hpp"
 
 #include <cstdint>
 #include <string>

@@ -3,11 +3,11 @@
 /// Frames that fetch and acknowledge messages, and read views.
 
 #include "messages/bytes.hpp"
+#include "messages/delivery.hpp"
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
 #include "messages/native/frames.hpp"
 #include "messages/native/produce.hpp"
-#include "messages/requests.hpp"
 
 #include <cstdint>
 #include <string>

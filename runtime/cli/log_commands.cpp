@@ -152,10 +152,10 @@ exit_code dump(context& with, const dump_given& what) {
 
 std::vector<std::string> type_names() {
   std::vector<std::string> names;
-  for (auto type :
-       {record_type::message, record_type::half, record_type::decide, record_type::checked,
-        record_type::release, record_type::reopen, record_type::move, record_type::progress,
-        record_type::meta, record_type::epoch, record_type::mark})
+  for (auto type : {record_type::message, record_type::half, record_type::decide,
+                    record_type::checked, record_type::release, record_type::reopen,
+                    record_type::move, record_type::progress, record_type::meta, record_type::epoch,
+                    record_type::mark, record_type::dead_letter, record_type::retire})
     names.push_back(type_text(type));
   return names;
 }

@@ -52,6 +52,8 @@ std::string describe(const release_record& r) {
   std::string text;
   for (const auto& entry : r.entries)
     text += place_of(entry) + " from " + n(entry.at.value) + "; ";
+  for (const auto at : r.cancelled)
+    text += n(at.value) + " cancelled; ";
   return text;
 }
 
@@ -90,6 +92,17 @@ std::string describe(const pad_record&) {
 }
 std::string describe(const mark_record&) {
   return {};
+}
+
+std::string describe(const dead_letter_record& d) {
+  return "group " + n(d.group.value) + " gave up on topic " + n(d.topic.value) + "/" +
+         n(d.queue.value) + "@" + n(d.offset.value) + " after " + counted(d.attempts, "attempt") +
+         ": " + describe(d.message);
+}
+
+std::string describe(const retire_record& r) {
+  return "the log begins at " + n(r.begin.value) + ", " + counted(r.queues.size(), "queue") +
+         " begin later";
 }
 
 void add_message(json& to, const message_record& m, bool with_bodies) {
@@ -135,7 +148,8 @@ json json_of(const log_record& record, bool with_bodies) {
   else if (const auto* moved = std::get_if<move_record>(&record.content)) {
     value["from"] = moved->from.value;
     add_message(value, moved->message, with_bodies);
-  }
+  } else if (const auto* dead = std::get_if<dead_letter_record>(&record.content))
+    add_message(value, dead->message, with_bodies);
   value["summary"] = summary_of(record);
   return value;
 }

@@ -68,10 +68,16 @@ protected:
   }
 
   void fetch(const std::shared_ptr<probe>& from, std::uint32_t max = 32, std::uint32_t wait_ms = 0,
-             start_from start = start_from::earliest) {
+             start_point start = {}) {
     send_as(from, group,
-            fetch_messages{correlation{1}, orders, static_cast<std::uint32_t>(queues.size()), max,
-                           bytes_max, wait_ms, start});
+            fetch_messages{correlation{1},
+                           orders,
+                           static_cast<std::uint32_t>(queues.size()),
+                           max,
+                           bytes_max,
+                           wait_ms,
+                           start,
+                           {}});
     run();
   }
 
@@ -84,7 +90,8 @@ protected:
               bool done = true) {
     acknowledge order{correlation{2}, {}};
     for (const auto& d : what)
-      order.items.push_back({d.queue, d.entry.offset, d.lease, done, false});
+      order.items.push_back(
+          {d.queue, d.entry.offset, d.lease, done ? handling::done : handling::failed});
     send_as(by, group, order);
     run();
   }
@@ -314,7 +321,7 @@ TEST_F(ConsumerGroup, WritesAttemptsLazily) {
 
 TEST_F(ConsumerGroup, StartsANewGroupAtTheLatestIfItWants) {
   publish(0, 5);
-  fetch(alice, 32, 10'000, start_from::latest);
+  fetch(alice, 32, 10'000, {start_from::latest});
   EXPECT_EQ(alice->count<deliver>(), 0U);
   const auto written = make_durable();
   ASSERT_EQ(written.size(), 1U) << "so that a restart does not skip more";
@@ -370,8 +377,7 @@ TEST_F(ConsumerGroup, GoesOnWithARestartedQueue) {
 
 TEST_F(ConsumerGroup, SaysThatATopicHasNoQueues) {
   queues.clear();
-  send_as(alice, group,
-          fetch_messages{correlation{1}, topic_id{99}, 1, 32, 0, 0, start_from::earliest});
+  send_as(alice, group, fetch_messages{correlation{1}, topic_id{99}, 1, 32, 0, 0, {}, {}});
   run();
   EXPECT_EQ(alice->take_last<deliver>().code, ec::unknown_topic);
 }
@@ -379,9 +385,9 @@ TEST_F(ConsumerGroup, SaysThatATopicHasNoQueues) {
 TEST_F(ConsumerGroup, IsNotBlockedByAMessageThatCannotBeRead) {
   publish(0);
   const auto got = fetched(alice);
-  send_as(
-      alice, group,
-      acknowledge{correlation{2}, {{got[0].queue, got[0].entry.offset, got[0].lease, true, true}}});
+  send_as(alice, group,
+          acknowledge{correlation{2},
+                      {{got[0].queue, got[0].entry.offset, got[0].lease, handling::unreadable}}});
   run();
   make_durable();
   EXPECT_EQ(log->take_last<note_damage>().item.at, got[0].entry.at);

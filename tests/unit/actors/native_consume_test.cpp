@@ -95,8 +95,7 @@ TEST_F(NativeConsume, LeavesDamagedMessagesOutAndHasThemListed) {
   EXPECT_EQ(only<native::delivered>().items.size(), 1U);
   const auto settled = consumers->take_last<acknowledge>();
   ASSERT_EQ(settled.items.size(), 1U);
-  EXPECT_TRUE(settled.items[0].done);
-  EXPECT_TRUE(settled.items[0].quarantined);
+  EXPECT_EQ(settled.items[0].what, handling::unreadable);
   EXPECT_EQ(settled.items[0].lease, 7U);
 }
 
@@ -106,8 +105,7 @@ TEST_F(NativeConsume, HandsBackWhatTheDiskCannotReadNow) {
   send(connection, records_read{reader->take_last<read_records>().id, {{ec::io_error, {}}}});
   run();
   const auto settled = consumers->take_last<acknowledge>();
-  EXPECT_FALSE(settled.items.at(0).done);
-  EXPECT_FALSE(settled.items.at(0).quarantined);
+  EXPECT_EQ(settled.items.at(0).what, handling::returned);
 }
 
 TEST_F(NativeConsume, HandsBackWhatARestartedReaderWasAsked) {
@@ -116,7 +114,7 @@ TEST_F(NativeConsume, HandsBackWhatARestartedReaderWasAsked) {
   reader_life = incarnation{2};
   tell_peers();
   EXPECT_EQ(only<native::refused>().code, ec::recovering);
-  EXPECT_FALSE(consumers->take_last<acknowledge>().items.at(0).done);
+  EXPECT_EQ(consumers->take_last<acknowledge>().items.at(0).what, handling::returned);
 }
 
 TEST_F(NativeConsume, Acknowledges) {

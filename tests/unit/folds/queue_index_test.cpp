@@ -101,7 +101,7 @@ TEST(QueueIndex, LeavesDelayedMessagesToTheirRelease) {
   release.type = record_type::release;
   release.at = position{8192};
   release.content =
-      release_record{{{position{4096}, orders.topic, orders.queue, queue_offset{0}, 100, 7}}};
+      release_record{{{position{4096}, orders.topic, orders.queue, queue_offset{0}, 100, 7}}, {}};
   index.apply(release);
   EXPECT_EQ(index.end(), queue_offset{1});
 }

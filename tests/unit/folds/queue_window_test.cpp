@@ -26,11 +26,11 @@ queue_window filled(std::uint64_t count) {
 }
 
 acknowledgement done(std::uint64_t offset, std::uint64_t lease) {
-  return {orders, queue_offset{offset}, lease, true, false};
+  return {orders, queue_offset{offset}, lease, handling::done};
 }
 
 acknowledgement handed_back(std::uint64_t offset, std::uint64_t lease) {
-  return {orders, queue_offset{offset}, lease, false, false};
+  return {orders, queue_offset{offset}, lease, handling::failed};
 }
 
 TEST(QueueWindow, HandsEachMessageOutOnce) {

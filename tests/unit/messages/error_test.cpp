@@ -30,6 +30,11 @@ constexpr bool is_code(ec code) {
   case ec::too_many_topics:
   case ec::not_authorized:
   case ec::not_supported:
+  case ec::subscription_differs:
+  case ec::unknown_message:
+  case ec::bad_filter:
+  case ec::group_in_use:
+  case ec::bad_delay:
   case ec::unknown_transaction:
   case ec::transaction_expired:
   case ec::wrong_group:

@@ -57,7 +57,7 @@ std::vector<log_record> one_of_each_type() {
       record_of(record_type::half, rich),
       a_decision({1024}),
       record_of(record_type::checked, checked_record{{{{1024}, 3, 99}, {{2048}, 1, 98}}}),
-      record_of(record_type::release, release_record{{entry, entry}}),
+      record_of(record_type::release, release_record{{entry, entry}, {{1024}, {2048}}}),
       record_of(record_type::reopen, reopen_record{{1024}, {3}, 6000, {entry}}),
       record_of(record_type::move, move_record{{1024}, rich}),
       record_of(record_type::progress,
@@ -65,9 +65,12 @@ std::vector<log_record> one_of_each_type() {
                                  {{4}, {18}, {0}, {0}, {}, {}}}}),
       record_of(
           record_type::meta,
-          meta_record{meta_change::topic_put, 17, "orders", 8, {6000, 30000, 15, 1, 2, true}}),
+          meta_record{meta_change::topic_put, 17, "orders", 8, {6000, 30000, 15, 1, 2, true, 5}}),
       record_of(record_type::epoch, epoch_record{7, "started"}),
       record_of(record_type::mark, mark_record{}),
+      record_of(record_type::dead_letter, dead_letter_record{{3}, {17}, {2}, {41}, 16, rich}),
+      record_of(record_type::retire,
+                retire_record{{1 << 20}, {{{17}, {2}, {12}}, {{18}, {0}, {1}}}}),
   };
 }
 
@@ -117,6 +120,7 @@ TEST_F(RecordCodec, RoundTripsEmptyLists) {
        {record_of(record_type::decide, decide_record{}),
         record_of(record_type::checked, checked_record{}),
         record_of(record_type::release, release_record{}),
+        record_of(record_type::retire, retire_record{}),
         record_of(record_type::progress, progress_record{}),
         record_of(record_type::meta, meta_record{}), record_of(record_type::epoch, epoch_record{}),
         record_of(record_type::message, message_with("", ""))}) {
