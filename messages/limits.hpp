@@ -52,6 +52,8 @@ constexpr std::size_t filter_bytes_max = 16 * kib;
 constexpr std::size_t filter_depth_max = 32;
 /// Conditions of one filter; BETWEEN counts as two.
 constexpr std::size_t filter_conditions_max = 128;
+/// CONTAINS and LIKE of one filter: each goes through a whole text.
+constexpr std::size_t filter_searches_max = 16;
 /// Different properties that one filter names.
 constexpr std::size_t filter_properties_max = 32;
 /// Tags of one filter, or values of all its IN lists together.
