@@ -15,8 +15,7 @@ constexpr std::uint32_t delivered_bytes_max = 4 * limits::mib;
 /// Of the record that holds it; place and lease come from the delivery. False if it holds no
 /// message.
 bool put_body(const log_record& record, const transaction_ids& ids, native::delivered_item& to) {
-  const auto* moved = std::get_if<move_record>(&record.content);
-  const auto* m = moved ? &moved->message : std::get_if<message_record>(&record.content);
+  const auto* m = message_of(record);
   if (record.type == record_type::pad || !m)
     return false;
   to.born_ms = m->born_ms;
@@ -24,10 +23,8 @@ bool put_body(const log_record& record, const transaction_ids& ids, native::deli
   to.order_hash = m->order_hash;
   to.properties_size = m->properties_size;
   to.payload = m->payload;
-  if (m->transaction != position{})
-    to.transaction = ids.at(m->transaction);
-  else if (record.type == record_type::half)
-    to.transaction = ids.at(record.at);
+  if (const auto opened_at = transaction_of(record); opened_at != position{})
+    to.transaction = ids.at(opened_at);
   return true;
 }
 
