@@ -1,5 +1,6 @@
 // CONSUMER GROUP, its queues: where reading begins, what comes next, what heads say, going back.
 #include "actors/consumer_group.hpp"
+#include "actors/record_heads.hpp"
 #include "actors/type_ids.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -10,21 +11,6 @@
 namespace handfast {
 
 namespace {
-
-record_head head_of(const log_record& record) {
-  record_head head;
-  const auto* message = message_of(record);
-  if (!message) {
-    head.code = ec::corrupt;
-    return head;
-  }
-  head.flags = message->flags;
-  head.order_hash = message->order_hash;
-  head.delay_ms = message->delay_ms;
-  head.transaction = transaction_of(record);
-  head.properties = message->properties();
-  return head;
-}
 
 const filter everything;
 

@@ -18,6 +18,7 @@ void half_store_state::begin(const shard_environment* env, fold_start<half_fold>
   member_.emplace(self_, appender{appender_role::half_store, 0, from.life},
                   std::string{half_fold::slice_prefix}, std::move(from));
   checks_.emplace(self_, env, &member_->fold, this);
+  self_->at_turn_end([this] { send_gathered(); });
 }
 
 void half_store_state::start_timer(std::chrono::milliseconds in, std::uint32_t timer) {
@@ -53,14 +54,13 @@ void half_store_state::on_replayed(const log_replayed& x) {
 void half_store_state::on_durable(const records_durable& x) {
   member_->on_durable(x, [this](const log_record& r, bool replayed) { apply(r, replayed); });
   begin_service();
-  send_answers();
-  send_orders();
   answer_stop_if_done();
 }
 
 // -- applying ----------------------------------------------------------------------------
 
 void half_store_state::apply(const log_record& record, bool replayed) {
+  member_->fold.asks.begin_at(record.at);
   switch (record.type) {
   case record_type::half:
     apply_half(record, replayed);
@@ -112,6 +112,10 @@ void half_store_state::apply_reopen(const log_record& record, bool replayed) {
   const auto place = member_->fold.apply_reopen(record, now);
   if (!replayed)
     checks_->on_opened(place);
+  const auto old = std::get<reopen_record>(record.content).old_transaction;
+  for (auto at = questions_.begin(); at != questions_.end(); ++at)
+    if (at->second.transaction.opened_at == old)
+      at.value().reopened_as = record.at;
   const auto waiting = appends_->take(record.cookie);
   if (!waiting)
     return;
@@ -153,42 +157,50 @@ void half_store_state::tell_observers(const transaction_event& event) {
     self_->send(observer, event);
 }
 
-void half_store_state::send_answers() {
+/// One message for each receiver and turn, however many connections asked in it.
+void half_store_state::send_gathered() {
+  send_halves();
+  send_orders();
   stored_.send_all(self_);
   decided_.send_all(self_);
+}
+
+void half_store_state::send_halves() {
+  if (halves_.empty())
+    return;
+  self_->send(peers_->commit_log.actor, append_records{member_->who(), std::move(halves_)});
+  halves_.clear();
 }
 
 // -- storing halves ------------------------------------------------------------------------
 
 void half_store_state::on_append(append_halves& x) {
   const auto& asker = self_->current_sender();
-  append_records out{member_->who(), {}};
-  out.records.reserve(x.requests.size());
   std::vector<append_records> repeats;
   for (auto& request : x.requests) {
     const auto code = admits(request);
     if (code == ec::ok) {
-      await_half(request, asker, out);
+      await_half(request, asker, halves_);
     } else if (may_be_stored_already(request, code)) {
       auto same = std::find_if(repeats.begin(), repeats.end(),
                                [code](const auto& r) { return r.unless_repeated == code; });
       if (same == repeats.end())
         same = repeats.insert(same, append_records{member_->who(), {}, code});
-      await_half(request, asker, *same);
+      await_half(request, asker, same->records);
     } else {
       ++refusals_;
       stored_.add(asker, {request.id, code, {}, {}, {}});
     }
   }
-  if (!out.records.empty())
-    self_->send(peers_->commit_log.actor, std::move(out));
+  if (repeats.empty())
+    return;
+  send_halves(); // what they repeat may be among them
   for (auto& r : repeats)
     self_->send(peers_->commit_log.actor, std::move(r));
-  send_answers();
 }
 
 void half_store_state::await_half(half_request& request, const caf::strong_actor_ptr& asker,
-                                  append_records& out) {
+                                  std::vector<log_record>& out) {
   auto& message = request.message;
   message.transaction = request.joined.opened_at;
   awaited waiting{asker,         request.id,    message.transaction, message.payload.size(),
@@ -198,7 +210,7 @@ void half_store_state::await_half(half_request& request, const caf::strong_actor
     ++opening_;
   else
     ++joining_[message.transaction].count;
-  auto& record = out.records.emplace_back();
+  auto& record = out.emplace_back();
   record.type = record_type::half;
   record.cookie = appends_->add(std::move(waiting));
   record.content = std::move(message);
@@ -264,10 +276,11 @@ void half_store_state::join_ended(position transaction) {
 
 void half_store_state::on_refused(const append_refused& x) {
   for (const auto cookie : x.cookies)
-    if (const auto waiting = appends_->take(cookie))
+    if (const auto waiting = appends_->take(cookie)) {
+      if (waiting->what == awaited::half)
+        stored_.explain(waiting->asker, x.why.detail);
       refuse(*waiting, x.why.code);
-  send_answers();
-  send_orders();
+    }
   answer_stop_if_done();
 }
 
@@ -311,8 +324,6 @@ void half_store_state::on_repeated(const append_repeated& x) {
     else
       join_ended(waiting->transaction);
   }
-  send_answers();
-  send_orders();
   answer_stop_if_done();
 }
 

@@ -81,6 +81,8 @@ struct question {
   correlation id;
   transaction_id transaction;
   bool reopen = false;
+  /// Known here since the question was asked; the answer may be older than that.
+  position reopened_as;
 };
 /// Bodies that are looked at, a few at a time.
 struct bodies_under_way {
@@ -164,9 +166,11 @@ private:
   void apply_half(const log_record& record, bool replayed);
   void apply_reopen(const log_record& record, bool replayed);
   void apply_decide(const log_record& record, bool replayed);
-  void send_answers();
+  void send_gathered();
+  void send_halves();
 
-  void await_half(half_request& request, const caf::strong_actor_ptr& asker, append_records& out);
+  void await_half(half_request& request, const caf::strong_actor_ptr& asker,
+                  std::vector<log_record>& out);
   [[nodiscard]] static bool may_be_stored_already(const half_request& request, ec code);
   [[nodiscard]] ec admits(const half_request& request) const;
   [[nodiscard]] ec admits_join(const half_request& request) const;
@@ -190,6 +194,7 @@ private:
   void ask_op_store(question q);
   void answer_find(const question& q, const outcome_known& known);
   void answer_reopen(const question& q, const outcome_known& known);
+  [[nodiscard]] static position reopened_as(const question& q, const outcome_known& known);
   void list_some();
   [[nodiscard]] bool matches(const pending_entry& entry, const list_transactions& wanted) const;
   void send_listing(listing& from);
@@ -219,6 +224,8 @@ private:
   std::deque<listing> listings_;
   bodies_under_way bodies_;
 
+  // Sent at the end of the turn.
+  std::vector<log_record> halves_;
   record_decisions orders_;
   judge_decisions to_judge_;
   answer_batches<halves_stored, connection_actor> stored_;

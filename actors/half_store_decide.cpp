@@ -25,8 +25,6 @@ void half_store_state::on_decide(const decide& x) {
                            0,
                            {},
                            {}});
-  send_answers();
-  send_orders();
 }
 
 void half_store_state::take_decision(const decide_request& request,
@@ -92,7 +90,6 @@ void half_store_state::decide_by_policy(pending_entry& entry, outcome what) {
   request.wanted = what;
   request.by = origin::policy;
   mark_deciding(entry, request, {nullptr, {}, what});
-  send_orders();
 }
 
 void half_store_state::mark_deciding(pending_entry& entry, const decide_request& request,
@@ -122,6 +119,9 @@ void half_store_state::forget_decision(position transaction) {
 }
 
 void half_store_state::add_order(const decision_under_way& order, const pending_entry& entry) {
+  // Everything decided below is known here, and no longer pending: so said of the oldest order.
+  if (orders_.decisions.empty())
+    orders_.applied = member_->applied();
   orders_.decisions.push_back(order.what);
   if (order.what.messages == 0)
     return;
@@ -138,23 +138,22 @@ void half_store_state::add_order(const decision_under_way& order, const pending_
 }
 
 void half_store_state::send_orders() {
-  if (!orders_.decisions.empty()) {
-    orders_.applied = member_->applied();
+  if (!orders_.decisions.empty())
     self_->send(peers_->op_store.actor, std::exchange(orders_, {}));
-  }
   if (!to_judge_.requests.empty())
     self_->send(peers_->op_store.actor, std::exchange(to_judge_, {}));
 }
 
 /// A new OP STORE knows nothing of what the old one was told and had not appended.
 void half_store_state::resend_to_op_store() {
+  orders_ = {};
+  to_judge_ = {};
   for (const auto& [id, place] : deciding_)
     add_order(decisions_[place], member_->fold.pending.at(member_->fold.pending.find(id)));
   for (const auto& [ours, held] : judged_) {
     to_judge_.requests.push_back(held.request);
     to_judge_.requests.back().id = correlation{ours};
   }
-  send_orders();
   for (const auto& [ours, q] : questions_)
     self_->send(peers_->op_store.actor, find_outcome{correlation{ours}, q.transaction});
 }
@@ -238,7 +237,6 @@ void half_store_state::on_decided(const decided& x) {
     decided_.add(found->second.asker, routed);
     judged_.erase(found);
   }
-  send_answers();
 }
 
 } // namespace handfast

@@ -11,7 +11,9 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <exception>
+#include <functional>
 #include <string>
+#include <utility>
 
 namespace handfast {
 
@@ -53,8 +55,22 @@ public:
     super::launch(loop_ ? loop_ : from, lazy, hide);
   }
 
+  /// Calls `what` at the end of each turn: after the actor has handled what was in its mailbox, or
+  /// as much of it as one turn may. So what several messages gave to say leaves as one message. It
+  /// must not throw. An actor that ends in its turn loses what it gathered, as with a crash. Only
+  /// for actors that are pinned, or on a scheduler with one thread, as that of the tests is.
+  void at_turn_end(std::function<void()> what) { turn_end_ = std::move(what); }
+
+  caf::resumable::resume_result resume(caf::execution_unit* on, std::size_t messages) override {
+    const auto left = super::resume(on, messages);
+    if (turn_end_ && left != caf::resumable::done)
+      turn_end_();
+    return left;
+  }
+
 private:
   caf::execution_unit* loop_;
+  std::function<void()> turn_end_;
 };
 
 namespace detail {

@@ -23,7 +23,6 @@
 #include "actors/roles.hpp"
 #include "actors/seams.hpp"
 
-#include <deque>
 #include <map>
 #include <vector>
 
@@ -88,7 +87,7 @@ struct queue_state {
   bool bound = false;
   correlation question; ///< the newest to log_reader; answers to older ones are ignored
   position durable;     ///< replay ends here
-  std::deque<entries_visible> held_entries; ///< dispatched while the replay was under way
+  std::vector<entries_visible> held_entries; ///< dispatched while the replay was under way
   std::vector<relayed_fetch> held_fetches;
   std::map<std::uint64_t, relayed_fetch> relayed; ///< by our own correlation
   std::map<std::uint64_t, time_search> searches;  ///< by our own correlation, as above

@@ -329,6 +329,7 @@ struct note_damage {
 /// segment_keeper -> commit_log: the disk has no room for another segment, or has it again.
 struct disk_state {
   bool full = false;
+  std::string detail{}; ///< how much is free where, how much is needed, and for what
 };
 
 // -- handles ----------------------------------------------------------------------
@@ -480,8 +481,8 @@ struct outcome_known {
   correlation id;
   ec code = ec::ok; ///< unknown_transaction or transaction_expired without one
   stored_outcome outcome;
-  /// Of a committed or given-up one: topics and queues as the producer chose them, offsets as they
-  /// became visible.
+  /// Topics and queues as the producer chose them, offsets as they became visible. Of a rolled-back
+  /// one only what the record names that opened it.
   std::vector<index_entry> messages;
   producer_id
       producer; ///< this and the rest: what the opening record says, if it can still be read

@@ -117,8 +117,26 @@ void topic_registry_state::on_resolve_topic(const resolve_topic& x) {
   create_topic(x.name, rules.default_queues, {}, asker);
 }
 
+error topic_registry_state::refusal_of_queues(const std::string& topic,
+                                              std::uint32_t queues) const {
+  if (is_dead_letter_topic(topic))
+    return {}; // beside all bounds: without it its group could not go on
+  auto taken = member->fold.user_queues();
+  for (const auto& [waiting, made] : topic_changes)
+    if (made.record.change == meta_change::topic_put)
+      taken += made.record.queues;
+  const auto max = env->settings->topic.queues_max;
+  if (taken + queues <= max)
+    return {};
+  return {ec::too_many_queues, printable(topic) + " would add " + std::to_string(queues) +
+                                   " queues to " + std::to_string(taken) +
+                                   ", and topic.queues_max is " + std::to_string(max)};
+}
+
 void topic_registry_state::create_topic(const std::string& topic, std::uint32_t queues,
                                         const attributes& options, waiter first) {
+  if (auto why = refusal_of_queues(topic, queues); why.code != ec::ok)
+    return refuse_topic(first, why.code, std::move(why.detail));
   last_topic = std::max(topic_id{last_topic.value + 1}, member->fold.next_topic());
   append(topic_changes, {meta_change::topic_put, last_topic.value, topic, queues, options},
          std::move(first));
@@ -207,7 +225,7 @@ void topic_registry_state::on_usage(const topic_usage& x) {
     for (const auto& asker : waiting.waiters)
       refuse_topic(asker, stopping ? ec::stopping : ec::topic_in_use,
                    printable(waiting.topic) + " has " + std::to_string(x.pending) +
-                       " pending transactions");
+                       (x.pending == 1 ? " message" : " messages") + " of pending transactions");
     return;
   }
   HANDFAST_ASSERT(topic_changes.count(waiting.topic) == 0);
@@ -336,6 +354,7 @@ status_report topic_registry_state::status() const {
   report.actor = "topic_registry";
   report.samples = {
       {"rocketmq_topic_number", {}, static_cast<double>(member->fold.user_topics())},
+      {"handfast_queues", {}, static_cast<double>(member->fold.user_queues())},
       {"rocketmq_consumer_group_number", {}, static_cast<double>(member->fold.groups())},
       {"handfast_topic_changes_waiting",
        {},

@@ -122,6 +122,8 @@ struct topic_registry_state {
 private:
   void append(std::map<std::string, change, std::less<>>& changes, meta_record record,
               waiter first);
+  /// Why `queues` more are too many; ok if they are not.
+  [[nodiscard]] error refusal_of_queues(const std::string& topic, std::uint32_t queues) const;
   void create_topic(const std::string& topic, std::uint32_t queues, const attributes& options,
                     waiter first);
   void announce_all();

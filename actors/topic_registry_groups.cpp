@@ -126,7 +126,6 @@ void topic_registry_state::on_open_dead_letters(const open_dead_letters& x) {
   if (member->fold.find(topic))
     return answer_box(asker, {});
   box_askers[topic].push_back(asker);
-  // Beside the policy of automatic creation: without it a group could not go on.
   if (!topic_changes.contains(topic))
     create_topic(topic, 1, {}, {});
 }

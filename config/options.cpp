@@ -113,6 +113,8 @@ std::vector<option> topic_rows() {
           "Queues of a topic created without a number.", "queues"),
       row("topic.max", kind::integer, [](settings& s) -> auto& { return s.topic.max; }, {0, 1'000'000}, live,
           "Topics in all at which automatic creation stops.", "topics"),
+      row("topic.queues_max", kind::integer, [](settings& s) -> auto& { return s.topic.queues_max; }, {1, 10'000'000}, live,
+          "Queues of all topics together, also of those made by hand. A topic with more is refused with `too_many_queues`; each queue costs memory.", "queues"),
       row("consumer.lease", kind::duration, [](settings& s) -> auto& { return s.consumer.lease; }, {ms(10ms), ms(12h)}, live,
           "A message that was delivered but not acknowledged is delivered again after this long."),
       row("consumer.delivery_max", kind::integer, [](settings& s) -> auto& { return s.consumer.delivery_max; }, {1, 65'535}, live,

@@ -53,6 +53,7 @@ struct topic_settings {
   bool auto_create = true;
   std::uint32_t default_queues = 4;
   std::uint32_t max = 10'000;
+  std::uint32_t queues_max = limits::all_queues_max;
 };
 
 struct consumer_settings {

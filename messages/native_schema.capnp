@@ -267,6 +267,8 @@ struct TransactionInfo {
   note              @20 :Text;
   messages          @21 :List(TransactionMessage);
   asks              @22 :List(TransactionAsk);
+  messagesPartial   @23 :Bool;
+  attemptsUnknown   @24 :Bool;
 }
 
 # Answer to QueryTransaction (one item) and ListTransactions.

@@ -45,7 +45,9 @@ public:
   subscription(const client& from, std::string group, std::string topic,
                start_from start = start_from::earliest);
 
-  /// Up to `max` messages, waiting on the node up to `wait` while there is none; empty then.
+  /// Up to `max` messages, waiting on the node up to `wait` while there is none; empty then. A
+  /// topic that does not exist is refused as ec::unknown_topic and not made: consuming makes no
+  /// topics. Once it exists, it is consumed from its beginning.
   answer<std::vector<received_message>> fetch(std::uint32_t max, std::chrono::milliseconds wait);
   /// Done when the progress is durable.
   answer<acknowledged_messages> acknowledge(const std::vector<receipt>& what);
@@ -74,7 +76,8 @@ struct consumer_options {
 };
 
 /// Runs a handler for each message on its own threads. An exception in the handler counts as
-/// `later`.
+/// `later`. A topic that does not exist yet is waited for, and consumed from its beginning when it
+/// is made; `last_error` says ec::unknown_topic meanwhile.
 class consumer {
 public:
   using handler = std::function<consumed(const received_message&)>;

@@ -127,7 +127,7 @@ private:
   // names (session_names.cpp)
   void ask_topic(const std::string& name, bool create);
   void topic_known(const std::string& name, const native::topic_resolved& answer);
-  void topic_failed(const std::string& name, const error& why);
+  void topic_failed(const std::string& name, const error& why, bool create);
   void fail_waiting(std::vector<std::uint64_t>& ids, const error& why);
   void join_group(const std::string& name, group_entry& entry);
   void join_later(const std::string& name);

@@ -28,7 +28,7 @@ struct subscription::impl {
   std::shared_ptr<session> via;
   std::string group;
   std::string topic;
-  start_from start;
+  std::atomic<start_from> start;
   std::atomic<std::uint32_t> group_id{0}; ///< learnt from the first delivery
 
   answer<acknowledged_messages> settle(const std::vector<receipt>& what, bool done) {
@@ -68,7 +68,7 @@ answer<std::vector<received_message>> subscription::fetch(std::uint32_t max,
   asked.group_name = impl_->group;
   asked.messages_max = max;
   asked.wait_ms = static_cast<std::uint32_t>(std::max<std::int64_t>(wait.count(), 0));
-  asked.start = impl_->start;
+  asked.start = impl_->start.load();
   auto r = single_request([asked](const addressing& with) {
     auto copy = asked;
     copy.id = with.id;
@@ -76,12 +76,14 @@ answer<std::vector<received_message>> subscription::fetch(std::uint32_t max,
     return copy;
   });
   r.topic = impl_->topic;
-  r.create_topic = true;
   r.extra_time = wait;
-  return call<native::delivered>(*impl_->via, std::move(r), [&](const native::delivered& got) {
-    impl_->group_id = got.group.value;
-    return messages_of(got, impl_->topic);
+  auto got = call<native::delivered>(*impl_->via, std::move(r), [&](const native::delivered& all) {
+    impl_->group_id = all.group.value;
+    return messages_of(all, impl_->topic);
   });
+  if (got.is_refused() && got.why().code == ec::unknown_topic)
+    impl_->start = start_from::earliest; // whatever it will hold came after this
+  return got;
 }
 
 answer<acknowledged_messages> subscription::acknowledge(const std::vector<receipt>& what) {

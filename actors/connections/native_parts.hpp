@@ -128,6 +128,11 @@ public:
 
 private:
   static constexpr std::size_t looks_max = 64;
+  /// Lives of one listing that are read from the log at the same time: few, since on a slow disk
+  /// checks and consumers wait behind them.
+  static constexpr std::size_t lives_at_once = 2;
+  /// Decided transactions that one page is searched for in; the next page goes on.
+  static constexpr std::size_t looked_at_max = 100'000;
 
   /// Checks of one `ask_producers` whose bodies or topic names are still being fetched.
   struct check_batch {
@@ -139,7 +144,7 @@ private:
   };
   /// A look at one or more transactions: filters, then lives, then names.
   struct look {
-    enum class stage : std::uint8_t { filters, pending, decided, names };
+    enum class stage : std::uint8_t { filters, pending, decided, lives, names };
     correlation client;
     stage at = stage::filters;
     bool listing = false;
@@ -148,6 +153,11 @@ private:
     std::size_t waiting = 0; ///< filters that are being resolved
     group_id group;
     topic_id topic;
+    std::vector<transaction_life> decided; ///< of one page: summaries, then whole lives
+    bool more_decided = false;
+    std::size_t next_life = 0;   ///< of `decided`, to be asked for
+    std::size_t lives_asked = 0; ///< and not answered yet
+    std::size_t looked_at = 0;   ///< decided ones, with those that the topic leaves out
     native::transactions answer;
   };
   struct asked_check {
@@ -161,6 +171,8 @@ private:
   /// @param attempt which question was received; 0 = the newest
   void receipt(const transaction_id& id, std::uint16_t attempt);
   void list_now(std::uint32_t job, look& work);
+  void ask_lives(std::uint32_t job, look& work);
+  void take_lives(std::uint32_t job, look& work);
   void ask_names(std::uint32_t job, look& work);
   void fail_look(std::uint32_t job, ec code, std::string_view detail = {});
 

@@ -165,10 +165,13 @@ void produce_part::on_stored(const messages_stored& x) {
     if (r.code == ec::unknown_topic || r.code == ec::unknown_queue)
       core_.forget(r.queue.topic);
     sent_.items.push_back({request->client, r.code, r.at, r.queue.topic, r.queue.queue, r.offset});
+    if (r.code == ec::disk_full && !x.detail.empty())
+      sent_.details.push_back({request->client, x.detail});
   }
   if (!sent_.items.empty())
     core_.put(sent_);
   sent_.items.clear();
+  sent_.details.clear();
 }
 
 void produce_part::on_stored(const halves_stored& x) {
@@ -179,10 +182,13 @@ void produce_part::on_stored(const halves_stored& x) {
       continue;
     core_.ended(*request);
     half_stored_.items.push_back({request->client, r.code, r.transaction, r.half_offset, r.queue});
+    if (r.code == ec::disk_full && !x.detail.empty())
+      half_stored_.details.push_back({request->client, x.detail});
   }
   if (!half_stored_.items.empty())
     core_.put(half_stored_);
   half_stored_.items.clear();
+  half_stored_.details.clear();
 }
 
 } // namespace handfast

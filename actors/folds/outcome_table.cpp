@@ -2,6 +2,7 @@
 
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
+#include "messages/record_rule.hpp"
 
 #include <algorithm>
 
@@ -25,11 +26,15 @@ void outcome_table::apply(const log_record& record) {
     return;
   const auto& decide = std::get<decide_record>(record.content);
   std::size_t next = 0;
+  for (const auto& d : decide.decisions)
+    next += d.messages;
+  require_of_record(next <= decide.entries.size(), "it decides more messages than it gives places");
+  next = 0;
   for (const auto& d : decide.decisions) {
     outcome_entry e{d.transaction, record.at, record.time_ms, {}, d.group, {}, {}, d.messages,
                     d.result,      d.by};
     if (d.messages > 0) {
-      const auto& first = decide.entries.at(next);
+      const auto& first = decide.entries[next];
       e.topic = first.topic;
       e.queue = first.queue;
       e.offset = first.offset;
@@ -37,7 +42,6 @@ void outcome_table::apply(const log_record& record) {
     next += d.messages;
     add(e);
   }
-  HANDFAST_ASSERT(next <= decide.entries.size());
 }
 
 void outcome_table::add(const outcome_entry& entry) {

@@ -2,6 +2,7 @@
 
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
+#include "messages/record_rule.hpp"
 
 #include <algorithm>
 
@@ -62,7 +63,7 @@ pending_table::place pending_table::open(const pending_entry& entry) {
 
 pending_table::place pending_table::reopen(pending_entry entry, position old,
                                            std::span<const index_entry> messages) {
-  HANDFAST_ASSERT(!messages.empty());
+  require_of_record(!messages.empty(), "it opens a transaction again that has no messages");
   const auto& first = messages.front();
   entry.topic = first.topic;
   entry.queue = first.queue;

@@ -2,6 +2,7 @@
 
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
+#include "messages/record_rule.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -146,7 +147,7 @@ void queue_progress::assign(const group_progress& from) {
   done_.clear();
   attempts_.clear();
   for (const auto& range : from.done) {
-    HANDFAST_ASSERT(range.from < range.to);
+    require_of_record(range.from < range.to, "it calls a stretch of offsets done that is none");
     done_.emplace(range.from, range.to);
   }
   for (const auto& a : from.attempts)

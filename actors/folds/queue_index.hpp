@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,7 +55,7 @@ public:
   [[nodiscard]] queue_offset memory_first() const { return queue_offset{memory_first_}; }
   /// Oldest entry that the queue has at all.
   [[nodiscard]] queue_offset first() const { return queue_offset{0}; }
-  [[nodiscard]] std::size_t in_memory() const { return entries_.size(); }
+  [[nodiscard]] std::size_t in_memory() const { return entries_ ? entries_->size() : 0; }
 
   /// Takes the own entries of one record.
   void apply(const log_record& record);
@@ -102,10 +103,10 @@ private:
   /// after the position where replay begins. The first replayed entry says where memory really
   /// begins.
   bool loaded_ = false;
-  std::deque<stored> entries_;
-  std::vector<hole> holes_;   ///< in memory, ascending; almost always none
-  std::uint64_t missing_ = 0; ///< offsets in them
-  std::uint64_t given_ = 0;   ///< end of what was given to a run that is not saved yet
+  std::optional<std::deque<stored>> entries_; ///< none while idle: an empty deque holds 600 bytes
+  std::vector<hole> holes_;                   ///< in memory, ascending; almost always none
+  std::uint64_t missing_ = 0;                 ///< offsets in them
+  std::uint64_t given_ = 0; ///< end of what was given to a run that is not saved yet
 };
 
 } // namespace handfast

@@ -3,6 +3,7 @@
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
 #include "messages/names.hpp"
+#include "messages/record_rule.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -88,31 +89,37 @@ void topic_table::apply(const meta_record& record) {
   case meta_change::group_deleted:
     return delete_group(record);
   }
-  HANDFAST_ASSERT(!"META of an unknown kind");
+  require_of_record(false, "it changes something of a kind that this version does not know");
 }
 
 /// An id below the highest that is not there was deleted since: a replay over a fuzzy checkpoint
 /// meets its old records.
 void topic_table::put_topic(const meta_record& record) {
-  HANDFAST_ASSERT(record.id >= first_user_topic.value);
+  require_of_record(record.id >= first_user_topic.value,
+                    "it makes a topic with an id that only the node's own topics have");
   if (record.id <= last_topic_ && topics_.count(topic_id{record.id}) == 0)
     return;
   insert_topic(record);
 }
 
 void topic_table::insert_topic(const meta_record& record) {
-  HANDFAST_ASSERT(record.queues >= 1);
+  require_of_record(record.queues >= 1, "it makes a topic without queues");
   const topic_id id{record.id};
   const auto name = topic_ids_.find(record.name);
-  HANDFAST_ASSERT(name == topic_ids_.end() || name->second == id);
+  require_of_record(name == topic_ids_.end() || name->second == id,
+                    "it makes a topic whose name another topic has");
+  const auto known = topics_.find(id);
+  require_of_record(known == topics_.end() || known->second.name == record.name,
+                    "it makes a topic whose id a topic of another name has");
   auto& info = topics_[id];
-  HANDFAST_ASSERT(info.name.empty() || info.name == record.name);
   info.id = id;
   info.name = record.name;
-  if (info.queues == 0 && is_dead_letter_topic(info.name)) {
+  const bool dead_letters = is_dead_letter_topic(info.name);
+  if (info.queues == 0 && dead_letters) {
     info.read_only = true;
     ++dead_letter_topics_;
   }
+  user_queues_ += !dead_letters && record.queues > info.queues ? record.queues - info.queues : 0;
   info.queues = std::max(info.queues, record.queues); // a queue that held messages never goes
   info.options = record.options;
   topic_ids_[record.name] = id;
@@ -120,19 +127,21 @@ void topic_table::insert_topic(const meta_record& record) {
 }
 
 void topic_table::delete_topic(const meta_record& record) {
-  HANDFAST_ASSERT(record.id >= first_user_topic.value);
+  require_of_record(record.id >= first_user_topic.value, "it deletes one of the node's own topics");
   last_topic_ = std::max(last_topic_, record.id);
   const auto found = topics_.find(topic_id{record.id});
   if (found == topics_.end())
     return;
   if (is_dead_letter_topic(found->second.name))
     --dead_letter_topics_;
+  else
+    user_queues_ -= found->second.queues;
   topic_ids_.erase(found->second.name);
   topics_.erase(found);
 }
 
 void topic_table::put_group(const meta_record& record) {
-  HANDFAST_ASSERT(record.id != 0);
+  require_of_record(record.id != 0, "it makes a group without an id");
   if (record.id <= last_group_ && groups_.count(group_id{record.id}) == 0)
     return;
   insert_group(record);
@@ -141,7 +150,8 @@ void topic_table::put_group(const meta_record& record) {
 void topic_table::insert_group(const meta_record& record) {
   const group_id id{record.id};
   const auto name = group_ids_.find(record.name);
-  HANDFAST_ASSERT(name == group_ids_.end() || name->second == id);
+  require_of_record(name == group_ids_.end() || name->second == id,
+                    "it makes a group whose name another group has");
   groups_[id] = record.name;
   if (record.options == attributes{})
     group_options_.erase(id);

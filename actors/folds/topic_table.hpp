@@ -56,6 +56,8 @@ public:
   [[nodiscard]] std::size_t user_topics() const {
     return topics_.size() - system_topics - dead_letter_topics_;
   }
+  /// Queues of all of them together.
+  [[nodiscard]] std::uint64_t user_queues() const { return user_queues_; }
   [[nodiscard]] std::size_t groups() const { return groups_.size(); }
 
   /// One part of a checkpoint: META records' content from `cursor` on.
@@ -82,6 +84,7 @@ private:
   std::size_t dead_letter_topics_ = 0;
   std::uint32_t last_topic_ = first_user_topic.value - 1;
   std::uint32_t last_group_ = 0;
+  std::uint64_t user_queues_ = 0;
 };
 
 } // namespace handfast

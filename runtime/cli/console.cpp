@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <iostream>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace handfast::cli {
@@ -15,6 +16,12 @@ std::optional<std::string> from_environment(std::string_view name) {
   if (!value || *value == '\0')
     return std::nullopt;
   return std::string{value};
+}
+
+/// 0 when the terminal does not say.
+std::size_t columns_of(int terminal) {
+  winsize size{};
+  return ::ioctl(terminal, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 std::string with_full_stop(std::string_view text) {
@@ -52,7 +59,8 @@ console real_console() {
           std::cerr,
           ::isatty(STDIN_FILENO) == 1,
           to_terminal && !dumb && !from_environment("NO_COLOR"),
-          from_environment};
+          from_environment,
+          to_terminal ? columns_of(STDOUT_FILENO) : 0};
 }
 
 void complain(console& io, std::string_view what, std::string_view todo) {

@@ -4,6 +4,7 @@
 
 #include "messages/error.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <iosfwd>
 #include <optional>
@@ -29,6 +30,7 @@ struct console {
   bool colours = false; ///< `out` is a terminal and NO_COLOR is not set
   /// Reads an environment variable; nothing when it is unset or empty.
   std::function<std::optional<std::string>(std::string_view name)> environment;
+  std::size_t width = 0; ///< columns of the terminal behind `out`; 0 = it is none
 };
 
 /// Standard streams, terminals as they are.

@@ -2,6 +2,7 @@
 #include "runtime/cli/command_table.hpp"
 #include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/message_view.hpp"
+#include "runtime/cli/name_refusal.hpp"
 #include "runtime/cli/text.hpp"
 #include "runtime/cli/values.hpp"
 
@@ -95,6 +96,8 @@ exit_code consume(context& with, const given& what) {
     auto last = left.is_over();
     auto wanted = static_cast<std::uint32_t>(std::min(batch_max, what.max - printed));
     auto messages = from.fetch(wanted, left.next_park());
+    if (!messages && messages.why().code == ec::unknown_topic)
+      return refuse_topic(with, what.topic, messages.why());
     if (!messages)
       return with.refuse("topic " + printable(what.topic) + " for group " + printable(what.group),
                          messages.why());
@@ -120,7 +123,8 @@ void add_consume_command(menu& to) {
   auto& app = to.add_client({"consume", "Print messages for a consumer group, one a line",
                              "handfast consume orders --group mail --max 10 --wait 5"},
                             [what](context& with) { return consume(with, *what); });
-  app.add_option("TOPIC", what->topic, "The topic")->required();
+  app.add_option("TOPIC", what->topic, "The topic, which must exist: consuming makes none")
+      ->required();
   app.add_option("--group", what->group,
                  "Its members share the messages; what it acknowledged "
                  "does not come again")

@@ -38,10 +38,14 @@ exit_code list(context& with, bool as_json) {
       all.push_back(json_of(group));
     with.io.out << page_of(all) << '\n';
   } else {
-    table rows{{{"GROUP"}, {"PRODUCERS", true}, {"CONSUMERS", true}, {"BEHIND", true}, {"TOPICS"}}};
+    table rows{{{"GROUP", false, true},
+                {"PRODUCERS", true},
+                {"CONSUMERS", true},
+                {"BEHIND", true},
+                {"TOPICS"}}};
     for (const auto& group : groups.value())
       rows.add(row_of(group));
-    rows.print(with.io.out, with.io.colours);
+    rows.print(with.io.out, with.io.colours, with.io.width);
   }
   return flush(with.io) ? exit_done : exit_refused;
 }

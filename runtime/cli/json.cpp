@@ -80,7 +80,8 @@ json json_of(const native::transaction_info& transaction) {
     messages.push_back(std::move(one));
   }
   value["messages"] = std::move(messages);
-  value["checks"] = {{"asked", life.attempts},
+  value["messages_partial"] = life.messages_partial;
+  value["checks"] = {{"asked", life.attempts_unknown ? json(nullptr) : json(life.attempts)},
                      {"max", life.attempts_max},
                      {"timeout_ms", life.timeout_ms},
                      {"interval_ms", life.check_interval_ms},

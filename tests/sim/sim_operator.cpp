@@ -80,14 +80,14 @@ void sim_operator::look() {
     list({});
 }
 
-void sim_operator::list(position after) {
-  if (after == position{})
+void sim_operator::list(position after, transaction_state state) {
+  if (after == position{} && state == transaction_state::pending)
     listing_.clear();
   native::list_transactions frame;
   frame.after = after;
-  frame.state = transaction_state::pending;
+  frame.state = state;
   frame.items_max = 50;
-  frame.id = ask({.what = question::kind::list, .id = {}});
+  frame.id = ask({.what = question::kind::list, .state = state, .id = {}});
   send(frame);
 }
 
@@ -320,7 +320,11 @@ void sim_operator::on_transactions(const native::transactions& x, const question
     return;
   }
   if (x.more && !x.items.empty()) {
-    list(x.items.back().life.id.opened_at);
+    list(x.items.back().life.id.opened_at, q.state);
+    return;
+  }
+  if (q.state == transaction_state::pending) {
+    list({}, transaction_state::deciding);
     return;
   }
   pending_ = std::exchange(listing_, {});

@@ -61,6 +61,7 @@ private:
       dead_topic,
       dead_view
     } what = kind::list;
+    transaction_state state = transaction_state::pending; ///< that is listed
     transaction_id id;
     outcome wanted = outcome::pending;
     std::size_t topic = 0;
@@ -73,7 +74,8 @@ private:
 
   correlation ask(question q);
   void wander();
-  void list(position after);
+  /// What is pending, and then what waits for the record of its decision.
+  void list(position after, transaction_state state = transaction_state::pending);
   void list_given_up();
   void on_reopened(const native::reopened& x, const question& q);
   void query(transaction_id id);

@@ -217,6 +217,8 @@ struct fake_node::impl {
   void on(connection& c, const resolve_topic& r) {
     if (auto no = refusal_for(frame_kind::resolve_topic))
       return encode(c.out, topic_resolved{r.id, no->code, {}, 0, no->detail});
+    if (!r.create && topic_ids.count(r.name) == 0)
+      return encode(c.out, topic_resolved{r.id, ec::unknown_topic, {}, 0, "'" + r.name + "'"});
     auto [at, fresh] =
         topic_ids.try_emplace(r.name, topic_id{static_cast<std::uint32_t>(16 + topic_ids.size())});
     encode(c.out, topic_resolved{r.id, ec::ok, at->second, 4, {}});
@@ -392,6 +394,8 @@ struct fake_node::impl {
   }
 
   void on(connection& c, const topic_delete& d) {
+    if (auto no = refusal_for(frame_kind::topic_delete))
+      return encode(c.out, refused{d.id, no->code, no->detail});
     if (topic_ids.erase(d.name) == 0)
       return encode(c.out, refused{d.id, ec::unknown_topic, "'" + d.name + "'"});
     encode(c.out, done{d.id});

@@ -438,6 +438,38 @@ TEST_F(HalfStore, ListsDecidedOnesNewestFirst) {
   EXPECT_EQ(from->take_last<transactions_listed>().page.at(0).id, ids[0]);
 }
 
+TEST_F(HalfStore, ListsDecidedOnesWithoutFalseNumbers) {
+  const auto ids = open_many(2);
+  open({.topic = payments, .joins = ids[0]});
+  commit(ids[0]);
+  roll_back(ids[1]);
+  auto from = make_probe();
+  list_transactions want;
+  want.topic = payments;
+  send_as(from, op(), want);
+  run();
+  const auto page = from->take_last<transactions_listed>().page;
+  ASSERT_THAT(page, SizeIs(2)) << "both may concern it: only their records tell";
+  for (const auto& life : page) {
+    EXPECT_TRUE(life.messages_partial);
+    EXPECT_TRUE(life.attempts_unknown);
+  }
+  EXPECT_THAT(page[0].messages, IsEmpty());
+  EXPECT_THAT(page[1].messages, SizeIs(1));
+}
+
+TEST_F(HalfStore, ShowsOfARollbackWhatOpenedIt) {
+  const auto id = open({.topic = payments});
+  roll_back(id);
+  const auto life = show(id).life;
+  EXPECT_EQ(life.state, transaction_state::rolled_back);
+  ASSERT_THAT(life.messages, SizeIs(1));
+  EXPECT_EQ(life.messages[0].topic, payments);
+  EXPECT_TRUE(life.messages_partial);
+  EXPECT_FALSE(life.attempts_unknown) << "this log was read from its beginning";
+  EXPECT_EQ(life.attempts, 0u);
+}
+
 TEST_F(HalfStore, CountsPendingMessagesOfATopicAlsoThoseUnderWay) {
   open();
   open({.topic = payments});

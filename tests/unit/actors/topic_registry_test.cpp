@@ -161,6 +161,24 @@ TEST_F(TopicRegistry, BoundsQueues) {
   EXPECT_EQ(answer().why.code, ec::bad_request);
 }
 
+TEST_F(TopicRegistry, BoundsTheQueuesOfAllTopicsTogether) {
+  settings.topic.queues_max = 10;
+  EXPECT_EQ(make_topic("a").why.code, ec::ok);
+  send_as(asker, registry, put_topic{correlation{4}, "b", 4, {}});
+  send_as(asker, registry, put_topic{correlation{4}, "c", 4, {}});
+  run();
+  EXPECT_EQ(answer().why.code, ec::too_many_queues) << "those under way count, too";
+  make_durable();
+  resolve(asker, "d");
+  const auto refused = answer().why;
+  EXPECT_EQ(refused.code, ec::too_many_queues);
+  EXPECT_NE(refused.detail.find("topic.queues_max is 10"), std::string::npos) << refused.detail;
+  send_as(asker, registry, put_topic{correlation{4}, "e", 2, {}});
+  run();
+  make_durable();
+  EXPECT_EQ(answer().why.code, ec::ok);
+}
+
 TEST_F(TopicRegistry, DeletesATopicThatNobodyUses) {
   const auto id = make_topic("orders").topic.id;
   supervisor->forget_all();
@@ -323,6 +341,7 @@ TEST_F(GroupRegistry, TellsThatAGroupIsNot) {
 TEST_F(GroupRegistry, MakesADeadLetterTopicWhateverTheLimits) {
   settings.topic.auto_create = false;
   settings.topic.max = 0;
+  settings.topic.queues_max = 0;
   ask_box();
   EXPECT_EQ(group->count<dead_letters_open>(), 0U);
   make_durable();

@@ -32,14 +32,25 @@ public:
     colours_ = true;
     return *this;
   }
+  /// Standard output is a terminal with so many columns.
+  cli& width(std::size_t columns) {
+    width_ = columns;
+    return *this;
+  }
   [[nodiscard]] ended run(std::vector<std::string> arguments) const {
     std::istringstream in{input_};
     std::ostringstream out;
     std::ostringstream err;
-    console io{in, out, err, false, colours_, [this](std::string_view name) {
+    console io{in,
+               out,
+               err,
+               false,
+               colours_,
+               [this](std::string_view name) {
                  auto found = variables_.find(std::string{name});
                  return found == variables_.end() ? std::nullopt : std::optional{found->second};
-               }};
+               },
+               width_};
     auto code = ::handfast::cli::run(std::move(arguments), io);
     return {code, out.str(), err.str()};
   }
@@ -48,6 +59,7 @@ private:
   std::string input_;
   std::map<std::string, std::string> variables_;
   bool colours_ = false;
+  std::size_t width_ = 0;
 };
 
 inline ended run_cli(std::vector<std::string> arguments) {

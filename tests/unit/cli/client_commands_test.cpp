@@ -126,7 +126,8 @@ TEST_F(ClientCommands, ProduceNamesTopicAndRemedyWhenRefused) {
   auto refused = run({"produce", "nowhere", "x"});
   EXPECT_EQ(refused.code, exit_refused);
   EXPECT_EQ(refused.out, "");
-  EXPECT_THAT(refused.err, HasSubstr("topic 'nowhere': unknown topic. Create it with"));
+  EXPECT_EQ(refused.err, "handfast: topic 'nowhere' does not exist. Create it with `handfast topic "
+                         "create nowhere`, or set `topic.auto_create = true`.\n");
 }
 
 TEST_F(ClientCommands, ProduceRefusesABodyOverTheLimit) {
@@ -227,7 +228,19 @@ TEST_F(ClientCommands, ConsumePrintsBodiesOnlyAndAcknowledgesThem) {
   EXPECT_EQ(node.acknowledged.size(), 2u);
 }
 
+TEST_F(ClientCommands, ConsumeRefusesATopicThatIsNotThereAndMakesNone) {
+  done(run({"produce", "orders", "one"}));
+  auto refused = run({"consume", "ordes", "--group", "mail", "--wait", "0"});
+  EXPECT_EQ(refused.code, exit_refused);
+  EXPECT_EQ(refused.err,
+            "handfast: topic 'ordes' does not exist. Did you mean 'orders'? Else create "
+            "it with `handfast topic create ordes`.\n");
+  EXPECT_EQ(json::parse(done(run({"topic", "list", "--json"}))).size(), 1u);
+}
+
 TEST_F(ClientCommands, ConsumeEndsWhenNothingComes) {
+  done(run({"produce", "orders", "one"}));
+  node.visible.clear();
   auto none = run({"consume", "orders", "--group", "mail", "--wait", "0"});
   EXPECT_EQ(none.code, exit_done);
   EXPECT_EQ(none.out, "");
@@ -275,7 +288,17 @@ TEST_F(ClientCommands, TopicsAreListedPageByPage) {
 TEST_F(ClientCommands, DeletingAnUnknownTopicIsRefused) {
   auto refused = run({"topic", "delete", "nowhere"});
   EXPECT_EQ(refused.code, exit_refused);
-  EXPECT_THAT(refused.err, HasSubstr("'nowhere'"));
+  EXPECT_THAT(refused.err, HasSubstr("topic 'nowhere' does not exist"));
+}
+
+TEST_F(ClientCommands, DeletingATopicInUseNamesBothRemedies) {
+  node.refuse(frame_kind::topic_delete, ec::topic_in_use,
+              "'orders' has 1 message of pending transactions");
+  auto refused = run({"topic", "delete", "orders"});
+  EXPECT_EQ(refused.code, exit_refused);
+  EXPECT_THAT(refused.err, HasSubstr("topic 'orders' has 1 message of pending transactions. "));
+  EXPECT_THAT(refused.err, HasSubstr("`handfast tx list --state pending --topic orders`"));
+  EXPECT_THAT(refused.err, HasSubstr("`handfast topic delete orders --force`"));
 }
 
 TEST_F(ClientCommands, StatusPrintsWhatTheNodeSays) {

@@ -29,10 +29,44 @@ TEST_F(ClientConsumer, FetchesAndAcknowledgesByHand) {
 }
 
 TEST_F(ClientConsumer, AFetchWithoutMessagesIsDoneAndEmpty) {
+  produce(1);
+  node.visible.clear();
   subscription s{connection, "readers", "orders"};
   auto got = s.fetch(2, 0ms);
   ASSERT_DONE(got);
   EXPECT_TRUE(got->empty());
+}
+
+TEST_F(ClientConsumer, MakesNoTopicByConsuming) {
+  subscription s{connection, "readers", "orders"};
+  EXPECT_EQ(s.fetch(2, 0ms).why().code, ec::unknown_topic);
+  EXPECT_EQ(s.fetch(2, 0ms).why().code, ec::unknown_topic);
+  produce(1);
+  EXPECT_EQ(s.fetch(2, 0ms)->size(), 1u);
+}
+
+TEST_F(ClientConsumer, DoesNotKeepASenderFromMakingTheTopic) {
+  node.misbehave(frame_kind::resolve_topic, misbehaviour::close_before);
+  subscription s{connection, "readers", "orders"};
+  std::thread reader{[&] { static_cast<void>(s.fetch(2, 0ms)); }};
+  produce(1); // perhaps while the fetch asks for the same name
+  reader.join();
+  EXPECT_EQ(s.fetch(2, 0ms)->size(), 1u);
+}
+
+TEST_F(ClientConsumer, WaitsForATopicAndConsumesItFromItsBeginning) {
+  std::atomic<int> handled{0};
+  consumer c{connection,
+             {.group = "readers", .topics = {"orders"}, .start = start_from::latest, .wait = 10ms},
+             [&](const received_message&) {
+               ++handled;
+               return consumed::done;
+             }};
+  while (c.last_error().code != ec::unknown_topic)
+    std::this_thread::yield();
+  produce(2);
+  EXPECT_TRUE(node.eventually([&] { return node.acknowledged.size() == 2; }));
+  EXPECT_EQ(handled, 2);
 }
 
 TEST_F(ClientConsumer, HandsMessagesBack) {

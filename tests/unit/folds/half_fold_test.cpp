@@ -154,6 +154,24 @@ TEST(AskHistory, KeepsTheNewestOfEachAndForgetsTheOldestTransactions) {
   EXPECT_EQ(asks.size(), 2u);
 }
 
+TEST(AskHistory, SaysOfWhichItKnowsAllAsks) {
+  ask_history asks{2};
+  EXPECT_FALSE(asks.knows(position{500}));
+  asks.begin_at(position{100});
+  asks.begin_at(position{900});
+  EXPECT_FALSE(asks.knows(position{92})) << "asked before this history began, perhaps";
+  EXPECT_TRUE(asks.knows(position{100}));
+  asks.add(position{92}, {});
+  EXPECT_TRUE(asks.knows(position{92}));
+  asks.add(position{200}, {});
+  asks.add(position{300}, {}); // forgets the first
+  asks.add(position{400}, {}); // and the second
+  EXPECT_FALSE(asks.knows(position{92}));
+  EXPECT_FALSE(asks.knows(position{200}));
+  EXPECT_TRUE(asks.knows(position{300}));
+  EXPECT_TRUE(asks.knows(position{208}));
+}
+
 TEST(DecisionRules, OnlyTheOppositeIsAConflict) {
   EXPECT_EQ(verdict_on(outcome::committed, outcome::committed), ec::ok);
   EXPECT_EQ(verdict_on(outcome::committed, outcome::rolled_back), ec::conflict_committed);
