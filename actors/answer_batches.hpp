@@ -36,9 +36,13 @@ public:
   void send_all(Self self) {
     if (batches_.empty())
       return;
-    for (auto& [to, answers] : batches_)
+    std::size_t results = 0;
+    for (auto& [to, answers] : batches_) {
+      results += answers.results.size();
       if (to)
         self->send(caf::actor_cast<Handle>(to), std::move(answers));
+    }
+    expected_ = (results + batches_.size() - 1) / batches_.size();
     batches_.clear();
     ++round_;
     last_ = 0;
@@ -53,7 +57,7 @@ private:
     auto& seen = index_[to.get()];
     if (seen.round != round_) {
       seen = {round_, batches_.size()};
-      batches_.emplace_back(to, Answers{});
+      batches_.emplace_back(to, Answers{}).second.results.reserve(expected_);
     }
     last_ = seen.batch;
     return batches_[last_].second;
@@ -71,6 +75,7 @@ private:
   tsl::robin_map<const caf::actor_control_block*, place> index_;
   std::uint64_t round_ = 1;
   std::size_t last_ = 0;
+  std::size_t expected_ = 1; ///< results of one asker, as in the round before
 };
 
 } // namespace handfast

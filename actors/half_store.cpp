@@ -47,29 +47,37 @@ void half_store_state::begin_service() {
 }
 
 void half_store_state::on_replayed(const log_replayed& x) {
-  member_->on_replayed(x, [this](const log_record& r, bool replayed) { apply(r, replayed); });
+  apply_with_time([&](auto&& apply_one) { member_->on_replayed(x, apply_one); });
   begin_service();
 }
 
 void half_store_state::on_durable(const records_durable& x) {
-  member_->on_durable(x, [this](const log_record& r, bool replayed) { apply(r, replayed); });
+  apply_with_time([&](auto&& apply_one) { member_->on_durable(x, apply_one); });
   begin_service();
   answer_stop_if_done();
 }
 
 // -- applying ----------------------------------------------------------------------------
 
-void half_store_state::apply(const log_record& record, bool replayed) {
+/// Looks at the clock once for all records of a batch.
+template <class Fold>
+void half_store_state::apply_with_time(Fold&& fold) {
+  fold([this, now = checks_->now()](const log_record& r, bool replayed) {
+    apply(r, replayed, replayed ? unknown_moment : now);
+  });
+}
+
+void half_store_state::apply(const log_record& record, bool replayed, mono_ms now) {
   member_->fold.asks.begin_at(record.at);
   switch (record.type) {
   case record_type::half:
-    apply_half(record, replayed);
+    apply_half(record, replayed, now);
     break;
   case record_type::decide:
     apply_decide(record, replayed);
     break;
   case record_type::reopen:
-    apply_reopen(record, replayed);
+    apply_reopen(record, replayed, now);
     break;
   case record_type::checked:
     // Our own counts were here before they were in the log.
@@ -84,8 +92,7 @@ void half_store_state::apply(const log_record& record, bool replayed) {
   }
 }
 
-void half_store_state::apply_half(const log_record& record, bool replayed) {
-  const auto now = replayed ? unknown_moment : checks_->now();
+void half_store_state::apply_half(const log_record& record, bool replayed, mono_ms now) {
   const auto place = member_->fold.apply_half(record, now);
   const auto& message = std::get<message_record>(record.content);
   const bool opens = message.transaction == position{};
@@ -107,8 +114,7 @@ void half_store_state::apply_half(const log_record& record, bool replayed) {
     join_ended(transaction);
 }
 
-void half_store_state::apply_reopen(const log_record& record, bool replayed) {
-  const auto now = replayed ? unknown_moment : checks_->now();
+void half_store_state::apply_reopen(const log_record& record, bool replayed, mono_ms now) {
   const auto place = member_->fold.apply_reopen(record, now);
   if (!replayed)
     checks_->on_opened(place);
@@ -138,20 +144,28 @@ void half_store_state::apply_decide(const log_record& record, bool replayed) {
     HANDFAST_ASSERT(next + d.messages <= decide.entries.size());
     const auto messages = std::span{decide.entries}.subspan(next, d.messages);
     next += d.messages;
-    if (!replayed) {
-      settle(d.transaction, d.result, d.by, messages);
-      tell_observers({env_->ids.at(d.transaction),
-                      d.result == outcome::committed     ? transaction_state::committed
-                      : d.result == outcome::rolled_back ? transaction_state::rolled_back
-                                                         : transaction_state::given_up,
-                      d.group, 0, d.by, record.time_ms});
-    }
-    member_->fold.pending.erase(d.transaction);
+    settle(d, messages);
+    if (replayed)
+      continue;
+    (d.result == outcome::committed     ? commits_
+     : d.result == outcome::rolled_back ? rollbacks_
+                                        : given_up_) += 1;
+    if (!is_observed())
+      continue;
+    tell_observers({env_->ids.at(d.transaction),
+                    d.result == outcome::committed     ? transaction_state::committed
+                    : d.result == outcome::rolled_back ? transaction_state::rolled_back
+                                                       : transaction_state::given_up,
+                    d.group, 0, d.by, record.time_ms});
   }
 }
 
+bool half_store_state::is_observed() const {
+  return peers_ && !peers_->observers.empty();
+}
+
 void half_store_state::tell_observers(const transaction_event& event) {
-  if (!peers_)
+  if (!is_observed())
     return;
   for (const auto& observer : peers_->observers)
     self_->send(observer, event);
@@ -168,6 +182,7 @@ void half_store_state::send_gathered() {
 void half_store_state::send_halves() {
   if (halves_.empty())
     return;
+  halves_expected_ = halves_.size();
   self_->send(peers_->commit_log.actor, append_records{member_->who(), std::move(halves_)});
   halves_.clear();
 }
@@ -177,6 +192,8 @@ void half_store_state::send_halves() {
 void half_store_state::on_append(append_halves& x) {
   const auto& asker = self_->current_sender();
   std::vector<append_records> repeats;
+  if (halves_.empty())
+    halves_.reserve(std::max(halves_expected_, x.requests.size()));
   for (auto& request : x.requests) {
     const auto code = admits(request);
     if (code == ec::ok) {

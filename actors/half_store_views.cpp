@@ -299,7 +299,7 @@ status_report half_store_state::status() const {
   add("handfast_pending_transactions_all", pending.size());
   add("handfast_pending_bytes", pending.bytes());
   add("handfast_pending_max", env_->settings->transaction.pending_max);
-  add("handfast_deciding_transactions", deciding_.size());
+  add("handfast_deciding_transactions", decisions_.size());
   add("handfast_half_store_serving", served_ ? 1 : 0);
   add("rocketmq_commit_messages_total", commits_);
   add("rocketmq_rollback_messages_total", rollbacks_);

@@ -48,14 +48,15 @@ void outcome_table::add(const outcome_entry& entry) {
   // Out of turn comes only what a replay repeats and a run has already: a checkpoint's slices begin
   // where the runs end.
   if (entry.decided_at < newest()) {
-    if (index_.find(entry.transaction) == index_.none)
+    if (!index_.find(entry.transaction))
       evicted_ = std::max(evicted_, entry.decided_at);
     return;
   }
-  const auto turn = ring_.first_turn + ring_.size();
+  const auto [turn, fresh] = index_.insert(entry.transaction);
+  if (!fresh)
+    return; // the first outcome stays
+  turn = ring_.first_turn + static_cast<place_index::place>(ring_.size());
   ring_.push_back(entry);
-  if (!index_.insert(entry.transaction, turn))
-    ring_.pop_back(); // the first outcome stays
 }
 
 const outcome_entry* outcome_table::find(position transaction) const {
@@ -65,9 +66,9 @@ const outcome_entry* outcome_table::find(position transaction) const {
 
 std::optional<std::size_t> outcome_table::age_of(position transaction) const {
   const auto turn = index_.find(transaction);
-  if (turn == index_.none)
+  if (!turn)
     return {};
-  return turn - ring_.first_turn;
+  return static_cast<place_index::place>(*turn - ring_.first_turn);
 }
 
 position outcome_table::reopened_as(position transaction) const {
@@ -78,7 +79,7 @@ position outcome_table::reopened_as(position transaction) const {
 void outcome_table::evict(std::size_t keep, position below) {
   while (ring_.size() > keep && ring_.front().decided_at < below) {
     evicted_ = std::max(evicted_, ring_.front().decided_at);
-    index_.erase(ring_.front().transaction);
+    index_.take(ring_.front().transaction);
     ring_.pop_front();
     ++ring_.first_turn;
   }

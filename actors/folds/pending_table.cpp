@@ -50,12 +50,12 @@ void pending_table::discount(topic_id topic, std::uint32_t length) {
 
 pending_table::place pending_table::open(const pending_entry& entry) {
   HANDFAST_ASSERT(entry.id != position{});
-  if (const auto there = find(entry.id); there != none)
-    return there;
-  const auto p = entries_.take();
+  const auto [found, fresh] = index_.insert(entry.id);
+  if (!fresh)
+    return found;
+  const auto p = found = entries_.take();
   entries_[p] = entry;
   entries_[p].messages = 1;
-  index_.insert(entry.id, p);
   count(entry.topic, entry.length);
   ++by_group_[entry.group];
   return p;
@@ -96,7 +96,13 @@ bool pending_table::erase(position transaction) {
   const auto p = find(transaction);
   if (p == none)
     return false;
+  erase_at(p);
+  return true;
+}
+
+void pending_table::erase_at(place p) {
   const auto& entry = at(p);
+  const auto transaction = entry.id;
   discount(entry.topic, entry.length);
   subtract_one(by_group_, entry.group);
   if (entry.messages > 1) {
@@ -108,9 +114,8 @@ bool pending_table::erase(position transaction) {
     reopened_.erase(transaction);
   if (!quarantined_.empty())
     quarantined_.erase(transaction);
-  index_.erase(transaction);
+  index_.take(transaction);
   entries_.give_back(p);
-  return true;
 }
 
 void pending_table::quarantine(place p) {

@@ -61,6 +61,21 @@ config::policy topic_rules::policy_of(const config::policy& node, topic_id topic
   return config::merge(node, of_group, of_topic, config::override_of_message(own_timeout_ms));
 }
 
+std::chrono::milliseconds topic_rules::timeout_of(const config::policy& node, topic_id topic,
+                                                  group_id group,
+                                                  std::uint32_t own_timeout_ms) const {
+  const auto stored = [](const auto& entries, auto id) {
+    const auto found = entries.find(id);
+    return found == entries.end() ? 0 : found->second.options.transaction_timeout_ms;
+  };
+  auto said = own_timeout_ms;
+  if (said == 0)
+    said = stored(topics_, topic);
+  if (said == 0)
+    said = stored(groups_, group);
+  return said == 0 ? node.timeout : std::chrono::milliseconds{said};
+}
+
 std::string topic_rules::topic_name(topic_id topic) const {
   const auto found = topics_.find(topic);
   return found == topics_.end() ? std::to_string(topic.value) : found->second.name;

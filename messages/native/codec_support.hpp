@@ -3,6 +3,7 @@
 /// Shared by the codec's sources only: how a frame's Cap'n Proto part is built and read.
 
 #include "messages/assert.hpp"
+#include "messages/capnp_words.hpp"
 #include "messages/log_record.hpp"
 #include "messages/native/codec.hpp"
 #include "messages/native_schema.capnp.h"
@@ -11,6 +12,7 @@
 #include <capnp/serialize.h>
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,47 @@ namespace handfast::native::codec {
 template <class Root, class Entry>
 std::size_t words_of_batch(std::size_t entries) {
   return 1 + capnp::sizeInWords<Root>() + 1 + entries * capnp::sizeInWords<Entry>();
+}
+
+/// Starts a frame whose root holds one list of pointer-free structs and nothing else, word by word:
+/// for the answers to every send and decision. The words of the entries are to be put next.
+template <class Root, class Entry>
+capnp_words::writer begin_batch(frame_writer& to, frame_kind kind, std::size_t count) {
+  using namespace capnp_words;
+  static_assert(size_of<Root>.data == 0 * capnp::WORDS);
+  constexpr std::size_t pointers = size_of<Root>.pointers / capnp::POINTERS;
+  const auto words = 1 + pointers + list_words<Entry>(count);
+  writer out{to.begin_frame(kind, words * word_bytes), words};
+  out.put(struct_word(0, size_of<Root>)).put(list_pointer<Entry>(pointers - 1, count));
+  for (std::size_t more = 1; more < pointers; ++more)
+    out.put(0);
+  if (count > 0)
+    out.put(struct_word(count, size_of<Entry>));
+  return out;
+}
+
+/// The entries of a frame of that shape, if its words are just those that `begin_batch` puts;
+/// nothing for any other: then Cap'n Proto must read it, and says what is wrong.
+template <class Root, class Entry>
+std::optional<capnp_words::reader> plain_batch(const frame& from, frame_kind kind) {
+  using namespace capnp_words;
+  constexpr std::size_t pointers = size_of<Root>.pointers / capnp::POINTERS;
+  constexpr std::size_t head = 1 + pointers + 1;
+  constexpr std::size_t entry = capnp::sizeInWords<Entry>();
+  if (from.header.kind != kind || from.rest.size() < from.header.rest_bytes())
+    return {};
+  const reader words{from.meta().data(), from.header.meta_bytes / word_bytes};
+  if (words.size() <= head || (words.size() - head) % entry != 0)
+    return {};
+  const auto count = (words.size() - head) / entry;
+  if (words[0] != struct_word(0, size_of<Root>) ||
+      words[1] != list_pointer<Entry>(pointers - 1, count) ||
+      words[head - 1] != struct_word(count, size_of<Entry>))
+    return {};
+  for (std::size_t more = 2; more <= pointers; ++more)
+    if (words[more] != 0)
+      return {};
+  return words.from(head, count * entry);
 }
 
 /// Starts a frame and builds its Cap'n Proto part in place. `words` must be its exact size.

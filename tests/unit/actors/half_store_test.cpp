@@ -1,6 +1,7 @@
 /// Storing and deciding, with the real HALF STORE and OP STORE. Scenario numbers are those of the
 /// behaviour reference.
 
+#include "tests/support/turns.hpp"
 #include "tests/unit/actors/transaction_fixture.hpp"
 
 namespace handfast {
@@ -48,6 +49,27 @@ TEST_F(HalfStore, HalvesOfOneReadAreAnsweredTogether) {
   const auto answers = from->take<halves_stored>();
   ASSERT_THAT(answers, SizeIs(1));
   EXPECT_THAT(answers[0].results, SizeIs(10));
+}
+
+TEST_F(HalfStore, HalvesAndDecisionsOfOneTurnGoOnTogether) {
+  const auto one = open();
+  const auto other = open();
+  appends = 0;
+  auto first = make_probe();
+  auto second = make_probe();
+  send_half(first, {}, 1);
+  send_half(second, {}, 2);
+  send_decision(first, decision_of(one, outcome::committed));
+  send_decision(second, decision_of(other, outcome::rolled_back));
+  while (run_turn(coordinator, 64)) {
+  }
+  run();
+  EXPECT_EQ(appends, 2u); // the halves, and a record with both decisions
+  EXPECT_EQ(count_of(record_type::decide), 1u);
+  for (const auto& one_of_them : {first, second}) {
+    EXPECT_EQ(one_of_them->take_last<halves_stored>().results.at(0).code, ec::ok);
+    EXPECT_EQ(one_of_them->take_last<decided>().results.at(0).code, ec::ok);
+  }
 }
 
 TEST_F(HalfStore, RefusesTopicsAndQueuesThatTakeNoHalves) {

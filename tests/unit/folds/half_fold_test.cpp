@@ -127,6 +127,20 @@ TEST(TopicRules, MergesMessageTopicGroupAndNode) {
   EXPECT_EQ(rules.policy_of({}, payments, group_id{1}, 0).check_max, 15u);
 }
 
+TEST(TopicRules, GiveTheTimeoutOfTheMergedRules) {
+  topic_rules rules;
+  attributes options;
+  options.transaction_timeout_ms = 800;
+  rules.apply({meta_change::topic_put, orders.value, "o", 4, options});
+  options.transaction_timeout_ms = 900;
+  rules.apply({meta_change::group_put, shop.value, "s", 0, options});
+  for (const auto topic : {orders, payments})
+    for (const auto group : {shop, group_id{1}})
+      for (const std::uint32_t own : {0, 1'234})
+        EXPECT_EQ(rules.timeout_of({}, topic, group, own),
+                  rules.policy_of({}, topic, group, own).timeout);
+}
+
 TEST(TopicRules, ComeBackFromTheirSlice) {
   topic_rules rules;
   attributes options;

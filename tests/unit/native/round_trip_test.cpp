@@ -53,6 +53,33 @@ TEST(NativeProduce, HalvesComeBackWithTheirBodies) {
   EXPECT_EQ(round_trip(s).items[0].body_size(), 1024u);
 }
 
+/// The same frame in a form that no `encode` makes: with a word behind the last entry.
+template <class Message>
+frame with_a_word_more(const Message& message) {
+  auto bytes = encoded(message);
+  auto plain = split(bytes, bytes.size()).at(0);
+  std::string rest{plain.rest.text()};
+  rest.insert(plain.header.meta_bytes, 8, '\0');
+  plain.header.meta_bytes += 8;
+  return {plain.header, shared_bytes::copy_of(rest)};
+}
+
+TEST(NativeProduce, HalvesAndDecisionsAreReadInAnyForm) {
+  send_half s;
+  s.items = {some_item(1, "TAGS\x01t\x02", "one"), some_item(2, "", "other")};
+  send_half halves;
+  EXPECT_TRUE(decode(with_a_word_more(s), halves));
+  EXPECT_EQ(halves, s);
+  decide d;
+  d.items.resize(2);
+  d.items[0] = {{1}, some_transaction(1), {5}, outcome::committed, origin::check, false, 3, 2};
+  d.items[1] = {{2}, some_transaction(2), {6}, outcome::pending, origin::producer, true, 0, 7};
+  decide decisions;
+  EXPECT_TRUE(decode(with_a_word_more(d), decisions));
+  EXPECT_EQ(decisions, d);
+  EXPECT_COMES_BACK(d);
+}
+
 TEST(NativeProduce, AnEmptyBatchComesBack) {
   EXPECT_COMES_BACK(send{});
 }
