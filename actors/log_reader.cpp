@@ -139,6 +139,26 @@ records_read log_reader_state::read(const read_records& x) const {
   return answer;
 }
 
+heads_read log_reader_state::heads(const read_heads& x) const {
+  auto whole = read({x.id, x.places});
+  heads_read answer{x.id, {}};
+  answer.heads.reserve(whole.records.size());
+  for (const auto& r : whole.records) {
+    auto& head = answer.heads.emplace_back();
+    const auto* message = r.code == ec::ok ? message_of(r.record) : nullptr;
+    if (!message) {
+      head.code = r.code == ec::ok ? ec::corrupt : r.code;
+      continue;
+    }
+    head.flags = message->flags;
+    head.order_hash = message->order_hash;
+    head.delay_ms = message->delay_ms;
+    head.transaction = transaction_of(r.record);
+    head.properties = message->properties();
+  }
+  return answer;
+}
+
 entries_fetched log_reader_state::index(const read_index& x) const {
   ++questions_;
   entries_fetched answer;
@@ -245,6 +265,7 @@ log_reader_actor::behavior_type log_reader(log_reader_pointer self,
       [&s](const load_slices& x) { s.answer(s.load(x)); },
       [&s](const replay_log& x) { s.answer(s.replay(x)); },
       [&s](const read_records& x) { s.answer(s.read(x)); },
+      [&s](const read_heads& x) { s.answer(s.heads(x)); },
       [&s](const read_index& x) { s.answer(s.index(x)); },
       [&s](const find_outcomes& x) { s.answer(s.outcomes(x)); },
       [&s](const read_view& x) { s.on_read_view(x); },

@@ -52,7 +52,8 @@ console real_console() {
           std::cerr,
           ::isatty(STDIN_FILENO) == 1,
           to_terminal && !dumb && !from_environment("NO_COLOR"),
-          from_environment};
+          from_environment,
+          ::isatty(STDERR_FILENO) == 1 && !dumb};
 }
 
 void complain(console& io, std::string_view what, std::string_view todo) {

@@ -29,6 +29,7 @@ struct console {
   bool colours = false; ///< `out` is a terminal and NO_COLOR is not set
   /// Reads an environment variable; nothing when it is unset or empty.
   std::function<std::optional<std::string>(std::string_view name)> environment;
+  bool err_is_terminal = false;
 };
 
 /// Standard streams, terminals as they are.
