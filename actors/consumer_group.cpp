@@ -19,7 +19,7 @@ void consumer_group_state::begin(const shard_environment* environment,
   cookies = cookie_source{from.life};
   // A lease of an earlier life must never look like one of this life.
   last_lease = from.life.value << 40;
-  rules.delivery_max = env->settings->consumer.delivery_max;
+  refresh_rules();
   const auto id = from.fold.group();
   HANDFAST_ASSERT(id != group_id{});
   member.emplace(self, appender{appender_role::consumer_group, id.value, from.life},
@@ -54,11 +54,20 @@ void consumer_group_state::on_rules(const group_rules& x) {
   group_name = x.name;
   unknown = x.name.empty();
   ended = false; // if it was to be deleted, that came to nothing
-  rules.delivery_max = x.delivery_max != 0 ? x.delivery_max : env->settings->consumer.delivery_max;
+  own_delivery_max = x.delivery_max;
+  refresh_rules();
   if (unknown)
     end_fetches(ec::unknown_group);
   else
     bury_more();
+}
+
+/// Options of the node may have changed.
+void consumer_group_state::refresh_rules() {
+  const auto& node = env->settings->consumer;
+  rules.delivery_max = own_delivery_max != 0 ? own_delivery_max : node.delivery_max;
+  rules.backoff_min_ms = static_cast<std::uint64_t>(node.retry_backoff_min.count());
+  rules.backoff_max_ms = static_cast<std::uint64_t>(node.retry_backoff_max.count());
 }
 
 /// Why nobody is served now.
@@ -123,6 +132,7 @@ void consumer_group_state::arm(time_point when) {
 
 void consumer_group_state::run_deadlines() {
   armed_until = time_point::max();
+  refresh_rules();
   const auto now = env->time->now();
   for (const auto& [key, s] : queues)
     if (s->window.expire(now) > 0)

@@ -218,8 +218,9 @@ struct consumer_group_state {
   std::optional<fold_member<pointer, progress_table>> member; ///< always there after `begin`
   cookie_source cookies{incarnation{}};
   failure_rules rules;
-  std::string group_name; ///< empty until TOPIC REGISTRY told it
-  bool unknown = false;   ///< TOPIC REGISTRY knows no such group
+  std::uint16_t own_delivery_max = 0; ///< the group's, 0 if it has none
+  std::string group_name;             ///< empty until TOPIC REGISTRY told it
+  bool unknown = false;               ///< TOPIC REGISTRY knows no such group
   std::uint64_t last_lease = 0;
   std::uint64_t last_asked = 0;
   member_no last_member = 0;
@@ -258,6 +259,7 @@ struct consumer_group_state {
 
 private:
   [[nodiscard]] group_id group() const { return member->fold.group(); }
+  void refresh_rules();
   [[nodiscard]] ec not_now() const;
   member_no member_of(const caf::strong_actor_ptr& who, const std::string& called);
   [[nodiscard]] member_no known_member(const caf::strong_actor_ptr& who) const;

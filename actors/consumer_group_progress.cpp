@@ -50,6 +50,7 @@ bool consumer_group_state::try_acknowledge(const caf::strong_actor_ptr& who,
     }
   if (!known)
     return false;
+  refresh_rules();
   acknowledged answer{what.id, ec::ok, 0, 0};
   std::shared_ptr<burial_wait> waits; // if something of it goes to the dead letters
   last = nullptr;

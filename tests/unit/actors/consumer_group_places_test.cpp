@@ -125,6 +125,7 @@ TEST_F(GroupPlaces, AsksARestartedQueueAgainWhereToGo) {
   EXPECT_EQ(bob->count<progress_reset>(), 0U);
   ends[0] = 0;
   add_queue(0);
+  ++queue_life;
   answer_queue(queue_of(0), queues[queue_of(0)]);
   run();
   settle();
