@@ -27,8 +27,8 @@ struct fetch {
   std::uint32_t messages_max = 32;
   std::uint32_t bytes_max = 0; ///< 0 = no bound but the frame's; one message always passes
   std::uint32_t wait_ms = 0;
-  start_point start; ///< for a group that is new on this topic
-  subscription_terms terms;
+  start_point start{}; ///< for a group that is new on this topic
+  subscription_terms terms{};
   friend bool operator==(const fetch&, const fetch&) = default;
 };
 
@@ -88,7 +88,7 @@ struct subscribe {
   topic_id topic;
   std::uint32_t credit = 0; ///< messages that may come
   start_point start;        ///< for a group that is new on this topic
-  subscription_terms terms;
+  subscription_terms terms{};
   friend bool operator==(const subscribe&, const subscribe&) = default;
 };
 

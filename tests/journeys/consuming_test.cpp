@@ -346,12 +346,20 @@ TEST_F(Consuming, AGroupBeginsWhereItsMemberSays) {
   EXPECT_EQ(got->at(0).content.body.text(), "new");
 }
 
-TEST_F(Consuming, ADeletedGroupBeginsAnew) {
+TEST_F(Consuming, AGroupIsDeletedOnceNobodyIsOnlineAndBeginsAnew) {
   start();
   produce("x");
-  EXPECT_EQ(bodies("orders").size(), 1U);
+  {
+    auto here = connect();
+    client::subscription from{*here, "mail", "orders"};
+    const auto got = from.fetch(1, 5s);
+    ASSERT_TRUE(got);
+    ASSERT_TRUE(from.acknowledge({got->at(0).delivery}));
+    EXPECT_EQ(operate().delete_group("mail").why().code, ec::group_in_use);
+  }
   eventually([&] { return operate().delete_group("mail").is_done(); });
   EXPECT_EQ(operate().group("mail").why().code, ec::unknown_group);
+  EXPECT_EQ(bodies("orders"), std::vector<std::string>{"x"});
 }
 
 } // namespace
