@@ -156,9 +156,7 @@ void push_consumer::take(const std::shared_ptr<source>& from, native::delivered&
   auto messages = messages_of(what, from->topic, clock::now());
   {
     std::lock_guard lock{mutex_};
-    if (stopping_)
-      return; // `stop` unsubscribes, and then they go to others
-    for (auto& m : messages) {
+    for (auto& m : messages) { // also while it stops: `stop` gives them back
       task t{from, std::move(m), what.id.value};
       if (options_.mode != consume_mode::ordered) {
         ready_.push_back(std::move(t));
@@ -314,8 +312,8 @@ void push_consumer::stop() {
   changed_.notify_all();
   for (auto& t : threads_)
     t.join();
+  unsubscribe_all(); // nothing comes behind the answer
   give_back_all();
-  unsubscribe_all();
 }
 
 void push_consumer::give_back_all() {
@@ -324,7 +322,7 @@ void push_consumer::give_back_all() {
     std::lock_guard lock{mutex_};
     auto give_back = [&](std::deque<task>& tasks) {
       for (const auto& t : tasks)
-        left.push_back({t.from, {t.message.delivery, consumed::returned}, 0, {}});
+        left.push_back({t.from, {t.message.delivery, consumed::returned}, t.stream, {}});
       tasks.clear();
     };
     give_back(ready_);
@@ -343,7 +341,7 @@ void push_consumer::unsubscribe_all() {
     {
       std::unique_lock lock{mutex_};
       changed_.wait(lock, [&] { return !s->asking; });
-      stream = std::exchange(s->stream, 0);
+      stream = s->stream;
     }
     if (stream == 0)
       continue;

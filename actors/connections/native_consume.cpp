@@ -276,6 +276,7 @@ void consume_part::finish(std::uint32_t number, job& work) {
     core_.put(answer);
   const auto sent = static_cast<std::uint32_t>(answer.items.size());
   subscription.credit -= std::min(sent, subscription.credit);
+  subscription.held += sent;
   subscription.job = 0;
   jobs_.erase(number);
   if (ended)

@@ -71,7 +71,9 @@ private:
     native::subscribe what;
     group_id group;
     std::uint32_t credit = 0;
-    std::uint32_t job = 0; ///< 0 = none
+    std::uint64_t held = 0; ///< messages that came by it and whose credit did not come back
+    std::uint32_t job = 0;  ///< 0 = none
+    bool ended = false;     ///< by its client, which still holds messages
   };
   struct group_link {
     consumer_group_actor actor;
@@ -97,6 +99,7 @@ private:
   void fail_job(std::uint32_t number, ec code, std::string_view detail = {});
   void pump(std::uint32_t number, push& work);
   void end_push(std::uint32_t number);
+  void leave(std::uint32_t number);
   [[nodiscard]] bool reads_for(group_id group) const;
 
   connection_core& core_;

@@ -30,8 +30,8 @@ void consume_part::on(native::subscribe& x) {
 
 /// Keeps one fetch under way while there is credit and room for output.
 void consume_part::pump(std::uint32_t number, push& work) {
-  if (work.job != 0 || work.credit == 0 || work.group == group_id{} || core_.output_blocked() ||
-      core_.closing())
+  if (work.ended || work.job != 0 || work.credit == 0 || work.group == group_id{} ||
+      core_.output_blocked() || core_.closing())
     return;
   auto wanted = wanted_by(work.what.id, work.what.terms);
   if (!wanted)
@@ -67,6 +67,9 @@ void consume_part::grant(correlation subscription, std::uint32_t messages) {
   if (messages == 0 || number == push_numbers_.end())
     return; // it may have ended while this was on its way
   auto& work = pushes_.at(number->second);
+  work.held -= std::min<std::uint64_t>(work.held, messages);
+  if (work.ended && work.held == 0)
+    return leave(number->second);
   work.credit = messages > credit_max - work.credit ? credit_max : work.credit + messages;
   pump(number->second, work);
 }
@@ -75,28 +78,37 @@ void consume_part::on(const native::credit& x) {
   grant(x.subscription, x.messages);
 }
 
-/// If nothing else here reads for the group, the connection is no member of it any more, and what
-/// it still holds goes to the others.
 void consume_part::on(const native::unsubscribe& x) {
-  const auto number = push_numbers_.find(x.subscription.value);
-  if (number == push_numbers_.end())
-    return core_.put(native::done{x.id});
-  const auto ended = pushes_.at(number->second);
-  end_push(number->second);
-  const auto link = groups_.find(ended.group);
-  if (!reads_for(ended.group) && link != groups_.end()) {
-    if (link->second.actor)
-      core_.send(link->second.actor, member_left{});
-    if (const auto work = jobs_.find(ended.job);
-        work != jobs_.end() && work->second.deliveries.empty()) {
-      for (const auto id : core_.outstanding.select([&](const outstanding_request& r) {
-             return r.kind == request_kind::fetch && r.extra == ended.job;
-           }))
-        core_.outstanding.take(id);
-      jobs_.erase(work);
-    }
+  if (const auto number = push_numbers_.find(x.subscription.value); number != push_numbers_.end()) {
+    auto& work = pushes_.at(number->second);
+    work.ended = true;
+    if (const auto step = jobs_.find(work.job); step != jobs_.end())
+      step->second.abandoned = true;
+    if (work.held == 0)
+      leave(number->second);
   }
   core_.put(native::done{x.id});
+}
+
+/// What the client held is settled. If nothing else here reads for the group, the connection is no
+/// member of it any more.
+void consume_part::leave(std::uint32_t number) {
+  const auto ended = pushes_.at(number);
+  end_push(number);
+  const auto link = groups_.find(ended.group);
+  if (link == groups_.end() || reads_for(ended.group))
+    return;
+  if (link->second.actor)
+    core_.send(link->second.actor, member_left{});
+  const auto work = jobs_.find(ended.job);
+  if (work == jobs_.end() || !work->second.deliveries.empty())
+    return;
+  // Its fetch was parked, and nobody answers it any more.
+  for (const auto id : core_.outstanding.select([&](const outstanding_request& r) {
+         return r.kind == request_kind::fetch && r.extra == ended.job;
+       }))
+    core_.outstanding.take(id);
+  jobs_.erase(work);
 }
 
 void consume_part::end_push(std::uint32_t number) {
@@ -113,7 +125,7 @@ void consume_part::end_push(std::uint32_t number) {
 
 bool consume_part::reads_for(group_id group) const {
   return std::any_of(pushes_.begin(), pushes_.end(),
-                     [&](const auto& p) { return p.second.group == group; }) ||
+                     [&](const auto& p) { return p.second.group == group && !p.second.ended; }) ||
          std::any_of(jobs_.begin(), jobs_.end(),
                      [&](const auto& j) { return j.second.group == group && !j.second.abandoned; });
 }

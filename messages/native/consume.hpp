@@ -100,7 +100,8 @@ struct credit {
   friend bool operator==(const credit&, const credit&) = default;
 };
 
-/// Ends a subscription. Answer: `done`; nothing of it comes behind that.
+/// Ends a subscription. Answer: `done`; nothing of it comes behind that. The connection leaves the
+/// group when the credit of what came is given back.
 struct unsubscribe {
   static constexpr frame_kind kind = frame_kind::unsubscribe;
   correlation id;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <ostream>
 
 namespace handfast::cli {
@@ -23,7 +24,7 @@ constexpr std::uint64_t batch_max = 32;
 
 struct given {
   std::string topic;
-  std::string group;
+  std::optional<std::string> group;
   std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
   std::string wait;
   std::string from;
@@ -93,7 +94,7 @@ class member final : public source {
 public:
   member(context& with, const given& what)
       : what_{what}, fail_{what.fail}, from_{with.node(),
-                                             what.group,
+                                             *what.group,
                                              what.topic,
                                              {what.start(),
                                               what.ordered ? delivery_mode::ordered
@@ -129,7 +130,7 @@ public:
   }
 
   [[nodiscard]] std::string subject() const override {
-    return "topic " + printable(what_.topic) + " for group " + printable(what_.group);
+    return "topic " + printable(what_.topic) + " for group " + printable(*what_.group);
   }
 
 private:
@@ -198,7 +199,7 @@ exit_code consume(context& with, const given& what) {
              "Read it with `handfast browse " + what.topic + "`");
     return exit_refused;
   }
-  if (what.broadcast == !what.group.empty()) {
+  if (what.broadcast == what.group.has_value()) {
     complain(with.io,
              what.broadcast ? "`handfast consume --broadcast` reads everything by itself, without "
                               "a group"

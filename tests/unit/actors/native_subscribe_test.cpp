@@ -128,6 +128,24 @@ TEST_F(NativeSubscribe, LeavesTheGroupWhenItEnds) {
   EXPECT_TRUE(taken<native::delivered>().empty());
 }
 
+/// A member that leaves has failed with what it holds, so it may settle that first.
+TEST_F(NativeSubscribe, LeavesTheGroupWhenWhatItHeldIsSettled) {
+  hand_out(subscribe(5).id, 2);
+  give(native::unsubscribe{correlation{4}, correlation{3}});
+  EXPECT_EQ(only<native::done>().id, correlation{4});
+  EXPECT_EQ(consumers->count<member_left>(), 0U);
+  native::acknowledge ack;
+  ack.id = correlation{8};
+  ack.group = billing;
+  ack.items = {{orders, queue_no{1}, queue_offset{41}, 4'100, handling::done},
+               {orders, queue_no{1}, queue_offset{42}, 4'200, handling::returned}};
+  ack.subscription = correlation{3};
+  ack.credit = 2;
+  give(ack);
+  EXPECT_EQ(consumers->count<member_left>(), 1U);
+  EXPECT_TRUE(consumers->received().back().match_elements<member_left>());
+}
+
 TEST_F(NativeSubscribe, StaysAMemberForAnotherOne) {
   const auto first = subscribe(5);
   give(native::subscribe{correlation{4}, "readers", orders, 5, {}, {}});
