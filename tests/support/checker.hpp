@@ -13,7 +13,8 @@
 ///   before somebody asked for its commit I7  a delivery is repeated only while its acknowledgement
 ///   is unanswered I8  an undecided transaction is asked about in time, in stretches without
 ///   faults; given up only after all its checks I9  a group's progress never falls behind what it
-///   had acknowledged
+///   had acknowledged  I10  a message that a group cannot handle becomes exactly one dead
+///   letter, with its own body
 
 #include "tests/support/journal.hpp"
 
@@ -35,7 +36,7 @@ struct checker_options {
 };
 
 struct violation {
-  std::string invariant; ///< "I1" to "I9"
+  std::string invariant; ///< "I1" to "I10"
   std::string text;      ///< what, and the events that show it
 };
 

@@ -154,12 +154,14 @@ protected:
   std::vector<progress_record> make_durable() {
     std::vector<progress_record> written;
     auto batch = std::make_shared<record_batch>();
-    batch->from = position{at};
+    batch->from = position{log_end};
     for (auto& order : log->take<append_records>())
       for (auto& record : order.records) {
-        record.at = position{at};
+        if (lose_letters && record.type == record_type::dead_letter)
+          break;
+        record.at = position{log_end};
         record.length = 100;
-        at += 100;
+        log_end += 100;
         if (const auto* letter = std::get_if<dead_letter_record>(&record.content))
           letters.push_back(*letter);
         else
@@ -167,7 +169,7 @@ protected:
         batch->records.push_back(record);
         history.push_back(record);
       }
-    batch->to = position{at};
+    batch->to = position{log_end};
     send(group, records_durable{batch});
     run();
     return written;
@@ -190,14 +192,15 @@ protected:
     kill(group);
     log->forget_all();
     group = start(progress_table{billing}, false);
-    send(group, appender_registered{position{at}, position{at}, {}});
+    send(group, appender_registered{position{log_end}, position{log_end}, {}});
     run();
     send(group, slices_loaded{reader->take_last<load_slices>().id, ec::ok, position{4096}, {}});
     run();
     auto batch = std::make_shared<record_batch>();
     batch->replay = true;
     batch->records = history;
-    send(group, log_replayed{reader->take_last<replay_log>().id, ec::ok, position{at}, batch, {}});
+    send(group,
+         log_replayed{reader->take_last<replay_log>().id, ec::ok, position{log_end}, batch, {}});
     run();
   }
 
@@ -210,6 +213,7 @@ protected:
   cached_records records;
   std::map<std::uint64_t, log_record> stored;
   bool cache_all = true;
+  bool lose_letters = false; ///< dead letters do not become durable
   std::shared_ptr<test::probe> supervisor = make_probe();
   std::shared_ptr<test::probe> log = make_probe();
   std::shared_ptr<test::probe> reader = make_probe();
@@ -224,7 +228,7 @@ protected:
   std::uint64_t queue_life = 1;
   incarnation reader_life{1};
   incarnation registry_life{1};
-  std::uint64_t at = 4096;
+  std::uint64_t log_end = 4096;
   std::uint32_t bytes_max = 0;
   std::uint16_t delivery_max = 0;
   ec box_code = ec::ok;
