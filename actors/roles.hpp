@@ -450,9 +450,11 @@ using connection_actor = tree_member_actor::extend<
     caf::reacts_to<transaction_reopened>, caf::reacts_to<topic_resolved>,
     caf::reacts_to<topics_listed>, caf::reacts_to<group_resolved>, caf::reacts_to<groups_listed>,
     caf::reacts_to<ids_named>, caf::reacts_to<deliver>, caf::reacts_to<acknowledged>,
-    caf::reacts_to<entries_fetched>, caf::reacts_to<records_read>, caf::reacts_to<view_read>,
-    caf::reacts_to<struct producer_group_found>, caf::reacts_to<struct consumer_group_found>,
-    caf::reacts_to<struct queue_found>, caf::reacts_to<struct node_status>, caf::reacts_to<tick>>;
+    caf::reacts_to<entries_fetched>, caf::reacts_to<queue_grew>, caf::reacts_to<offset_found>,
+    caf::reacts_to<progress_reset>, caf::reacts_to<group_described>, caf::reacts_to<records_read>,
+    caf::reacts_to<view_read>, caf::reacts_to<struct producer_group_found>,
+    caf::reacts_to<struct consumer_group_found>, caf::reacts_to<struct queue_found>,
+    caf::reacts_to<struct node_status>, caf::reacts_to<tick>>;
 
 /// The tree: starts, restarts, counts, stops; finds groups and queues, and starts them at first
 /// use.

@@ -43,6 +43,13 @@ auto call(session& via, request what, Take&& take)
   if (got.why.code != ec::ok)
     return got.why;
   Reply into;
+  if constexpr (std::is_same_v<Reply, native::delivered>) {
+    if (auto* read = std::get_if<native::delivered>(&got.body))
+      return take(std::move(*read));
+    return error{ec::bad_frame, "an answer of another kind"};
+  }
+  if (!std::holds_alternative<native::frame>(got.body))
+    return error{ec::bad_frame, "an answer of another kind"};
   if (auto decoded = native::decode(std::get<native::frame>(got.body), into); !decoded)
     return decoded.error();
   return take(std::move(into));
