@@ -70,13 +70,7 @@ answer<std::vector<received_message>> broadcast_reader::fetch(std::uint32_t max,
   asked.filter = impl_->filter.kind;
   asked.expression = impl_->filter.expression;
   asked.places = impl_->places;
-  auto r = single_request([asked](const addressing& with) {
-    auto copy = asked;
-    copy.id = with.id;
-    copy.topic = with.topic;
-    return copy;
-  });
-  r.topic = impl_->topic;
+  auto r = topic_request(std::move(asked), impl_->topic);
   r.extra_time = wait;
   return call<native::delivered>(*impl_->via, std::move(r), [&](const native::delivered& got) {
     impl_->move_to(got.next);

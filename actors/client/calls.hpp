@@ -32,6 +32,19 @@ request single_request(Make make) {
   return r;
 }
 
+/// A request about `topic`; `frame` gets its number and the topic's when it is sent.
+template <class Frame>
+request topic_request(Frame frame, std::string topic) {
+  auto r = single_request([frame = std::move(frame)](const addressing& with) {
+    auto copy = frame;
+    copy.id = with.id;
+    copy.topic = with.topic;
+    return copy;
+  });
+  r.topic = std::move(topic);
+  return r;
+}
+
 /// Sends `what` and waits. Not from the I/O thread.
 reply wait_for(session& via, request what);
 

@@ -98,13 +98,7 @@ request push_consumer::subscribe_request(const std::shared_ptr<source>& to) {
   asked.terms = {options_.mode == consume_mode::ordered ? delivery_mode::ordered
                                                         : delivery_mode::concurrent,
                  options_.filter.kind, options_.filter.expression};
-  auto r = single_request([asked](const addressing& with) {
-    auto copy = asked;
-    copy.id = with.id;
-    copy.topic = with.topic;
-    return copy;
-  });
-  r.topic = to->topic;
+  auto r = topic_request(std::move(asked), to->topic);
   r.resend = false;
   r.stream = to;
   r.done = [self = shared_from_this(), to](const reply& got) { self->subscribed(*to, got); };

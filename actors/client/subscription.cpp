@@ -60,13 +60,7 @@ subscription::fetch(std::uint32_t max, std::chrono::milliseconds wait, std::uint
   asked.wait_ms = static_cast<std::uint32_t>(std::max<std::int64_t>(wait.count(), 0));
   asked.start = impl_->was_missing ? start_point{} : impl_->how.start;
   asked.terms = {impl_->how.mode, impl_->how.filter.kind, impl_->how.filter.expression};
-  auto r = single_request([asked](const addressing& with) {
-    auto copy = asked;
-    copy.id = with.id;
-    copy.topic = with.topic;
-    return copy;
-  });
-  r.topic = impl_->topic;
+  auto r = topic_request(std::move(asked), impl_->topic);
   r.extra_time = wait;
   auto got = call<native::delivered>(*impl_->via, std::move(r), [&](const native::delivered& all) {
     impl_->group_id = all.group.value;

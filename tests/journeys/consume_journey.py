@@ -6,6 +6,7 @@ Usage: consume_journey.py HANDFAST [NAME...]
 Each function `journey_*` starts with a fresh node in a fresh folder.
 """
 
+import signal
 import sys
 
 import real_node
@@ -59,6 +60,40 @@ def journey_poison_and_dead_letters(node):
     node("dlq", "resend", "mail").ends(0, out="resent 0 dead letters of mail\n")
     assert drain(node, "mail") == []
     node("dlq", "resend", "nobody").ends(1, error="nobody")
+
+
+def journey_kill_9_keeps_progress_and_attempts(node):
+    """What was acknowledged does not come again, and failed deliveries count on after a crash."""
+    node.settings += ("consumer.retry_backoff_min=1ms", "consumer.retry_backoff_max=5ms")
+    node.start()
+    node("topic", "create", "orders", "--queues", "1").ends(0)
+    node("group", "set", "mail", "--delivery-max", "3").ends(0)
+    produce(node, "poison", "a", "b")
+    node("consume", "orders", "--group", "mail", "--max", "1", "--fail", "1", "--wait", "20").ends(0, out="poison\n")
+    for crash in range(2):
+        node.stop(signal.SIGKILL)
+        node.start()
+        shown, = node("consume", "orders", "--group", "mail", "--max", "1", "--fail", "1", "--wait", "20",
+                      "--json").lines()
+        assert real_node.json.loads(shown)["attempt"] == crash + 2, shown
+    eventually(lambda: [m["body"] for m in node("dlq", "list", "mail", "--json").json()] == ["poison"])
+    assert drain(node, "mail") == ["a", "b"]
+    node.stop(signal.SIGKILL)
+    node.start()
+    assert drain(node, "mail") == []
+    assert [m["body"] for m in node("dlq", "list", "mail", "--json").json()] == ["poison"]
+
+
+def journey_members_share(node):
+    """Two members of a group share its messages; another group gets them all too."""
+    node.start()
+    bodies = [f"m{n:02}" for n in range(40)]
+    node("topic", "create", "orders").ends(0)
+    both = [node.background("consume", "orders", "--group", "mail", "--wait", "3") for _ in range(2)]
+    produce(node, *bodies)
+    printed = [member.communicate(timeout=30)[0].splitlines() for member in both]
+    assert sorted(sum(printed, [])) == bodies, printed
+    assert drain(node, "books") == bodies
 
 
 def journey_reset(node):
