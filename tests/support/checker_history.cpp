@@ -59,6 +59,9 @@ void history::add_to_message(std::size_t number, const event& e) {
     m.places.insert(at);
     keys_at[at].insert(e.key);
     break;
+  case event_kind::dead_letter: // each of its deliveries may have been lost with a connection
+    m.reached.insert(e.group);
+    break;
   case event_kind::delivered:
     m.reached.insert(e.group);
     [[fallthrough]];
