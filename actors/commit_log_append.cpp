@@ -212,6 +212,9 @@ void commit_log_state::take_offsets(log_record& r) {
     d.op_offset = tail_.heads.take(queue_heads::op_view);
     for (auto& e : d.entries)
       e.offset = tail_.heads.take({e.topic, e.queue});
+  } else if (r.type == record_type::dead_letter) {
+    auto& m = std::get<dead_letter_record>(r.content).message;
+    m.offset = tail_.heads.take({m.topic, m.queue});
   } else if (r.type == record_type::release) {
     for (auto& e : std::get<release_record>(r.content).entries)
       e.offset = tail_.heads.take({e.topic, e.queue});

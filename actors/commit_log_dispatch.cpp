@@ -63,6 +63,9 @@ void commit_log_state::dispatch(const record_batch& batch) {
     else if (record.type == record_type::decide)
       tail_.heads.set_durable(queue_heads::op_view,
                               {std::get<decide_record>(record.content).op_offset.value + 1});
+    else if (const auto* meta = std::get_if<meta_record>(&record.content);
+             meta && meta->change == meta_change::group_deleted)
+      subscribers_.forget(group_id{meta->id});
     mark_needed_ = mark_needed_ || record.type != record_type::mark;
     for_each_visible(record, [&](queue_key queue, const visible_entry& entry) {
       if (visible_.empty() || visible_.back().queue != queue) {

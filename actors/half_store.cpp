@@ -220,8 +220,8 @@ void half_store_state::await_half(half_request& request, const caf::strong_actor
                                   std::vector<log_record>& out) {
   auto& message = request.message;
   message.transaction = request.joined.opened_at;
-  awaited waiting{asker,         request.id,   message.transaction, message.payload.size(),
-                  message.topic, awaited::half};
+  awaited waiting{asker,         request.id,    message.transaction, message.payload.size(),
+                  message.topic, awaited::half, message.group};
   bytes_under_way_ += waiting.bytes;
   if (message.transaction == position{})
     ++opening_;
@@ -348,7 +348,7 @@ void half_store_state::append_attempts(checked_record attempts) {
   append_records out{member_->who(), {}};
   auto& record = out.records.emplace_back();
   record.type = record_type::checked;
-  record.cookie = appends_->add({{}, {}, {}, 0, {}, awaited::attempts});
+  record.cookie = appends_->add({{}, {}, {}, 0, {}, awaited::attempts, {}});
   record.content = std::move(attempts);
   self_->send(peers_->commit_log.actor, std::move(out));
 }

@@ -53,6 +53,7 @@ struct awaited {
   std::uint64_t bytes = 0;
   topic_id topic;
   kind what = half;
+  group_id group{};
 };
 struct waiter {
   caf::strong_actor_ptr asker;

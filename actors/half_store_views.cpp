@@ -190,7 +190,7 @@ void half_store_state::answer_reopen(const question& q, const outcome_known& kno
   append_records out{member_->who(), {}};
   auto& record = out.records.emplace_back();
   record.type = record_type::reopen;
-  record.cookie = appends_->add({q.asker, q.id, old, 0, {}, awaited::reopen});
+  record.cookie = appends_->add({q.asker, q.id, old, 0, {}, awaited::reopen, known.outcome.group});
   record.content = reopen_record{old, known.outcome.group, known.timeout_ms, known.messages};
   ++opening_;
   reopening_[old].push_back(q);
@@ -271,10 +271,14 @@ void half_store_state::send_listing(listing& from) {
 }
 
 void half_store_state::on_topic_usage(const ask_topic_usage& x) {
-  auto pending = member_->fold.pending.messages_of(x.topic);
-  appends_->for_each([&](const awaited& a) { pending += a.topic == x.topic ? 1 : 0; });
+  const auto& table = member_->fold.pending;
+  auto pending =
+      x.group != group_id{} ? table.transactions_of(x.group) : table.messages_of(x.topic);
+  appends_->for_each([&](const awaited& a) {
+    pending += (x.group != group_id{} ? a.group == x.group : a.topic == x.topic) ? 1 : 0;
+  });
   self_->send(caf::actor_cast<topic_registry_actor>(self_->current_sender()),
-              topic_usage{x.topic, pending});
+              topic_usage{x.topic, pending, x.group});
 }
 
 // -- status --------------------------------------------------------------------------------

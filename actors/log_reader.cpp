@@ -1,5 +1,6 @@
 #include "actors/log_reader.hpp"
 
+#include "actors/record_heads.hpp"
 #include "actors/type_ids.hpp"
 #include "messages/assert.hpp"
 #include "storage/checkpoint_file.hpp"
@@ -157,6 +158,20 @@ records_read log_reader_state::read(const read_records& x) const {
   return answer;
 }
 
+heads_read log_reader_state::heads(const read_heads& x) const {
+  auto whole = read({x.id, x.places});
+  heads_read answer{x.id, {}};
+  answer.heads.reserve(whole.records.size());
+  for (const auto& r : whole.records) {
+    auto& head = answer.heads.emplace_back();
+    if (r.code == ec::ok)
+      head = head_of(r.record);
+    else
+      head.code = r.code;
+  }
+  return answer;
+}
+
 entries_fetched log_reader_state::index(const read_index& x) {
   ++questions_;
   entries_fetched answer;
@@ -264,6 +279,7 @@ log_reader_actor::behavior_type log_reader(log_reader_pointer self,
       [&s, answer](const load_slices& x) { answer(s.load(x)); },
       [&s, answer](const replay_log& x) { answer(s.replay(x)); },
       [&s, answer](const read_records& x) { answer(s.read(x)); },
+      [&s, answer](const read_heads& x) { answer(s.heads(x)); },
       [&s](const read_index& x) { s.on_read_index(x); },
       [&s](const find_outcomes& x) { s.on_find_outcomes(x); },
       [&s](const read_view& x) { s.on_read_view(x); },

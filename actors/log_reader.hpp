@@ -3,7 +3,7 @@
 /// LOG READER: reads what is no longer in memory.
 ///
 /// Receives   load_slices, replay_log (restarted folds), read_records, read_view (connections),
-/// read_index (queues), find_outcomes
+/// read_heads, read_records (consumer groups), read_index (queues), find_outcomes
 ///            (op_store), checkpoint_made (checkpointer: there is a new derived run)
 /// Sends      the answers, each with the correlation of its question; take_unsaved to commit_log,
 /// for the newest part of a view and the durable end
@@ -66,6 +66,7 @@ public:
   [[nodiscard]] static ec read_stretch(storage::log_scanner& scanner, record_batch& batch,
                                        std::vector<position>& damaged);
   [[nodiscard]] records_read read(const read_records& x) const;
+  [[nodiscard]] heads_read heads(const read_heads& x) const;
   [[nodiscard]] entries_fetched index(const read_index& x);
   [[nodiscard]] outcomes_found outcomes(const find_outcomes& x);
 

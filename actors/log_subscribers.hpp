@@ -16,7 +16,7 @@ namespace handfast {
 /// What a batch has, as far as it decides who must see it.
 struct batch_summary {
   std::uint32_t types = 0;      ///< bit n: a record of type n
-  std::vector<group_id> groups; ///< whose progress it holds
+  std::vector<group_id> groups; ///< whose progress or dead letters it holds
 
   static constexpr std::uint32_t bit(record_type t) {
     return std::uint32_t{1} << static_cast<unsigned>(t);
@@ -34,6 +34,9 @@ public:
   /// every batch until one ends at or behind `fence`, and from then on those that hold a record of
   /// its interest.
   void put(const appender& who, fold_actor actor, position fence);
+
+  /// The group is deleted.
+  void forget(group_id group);
 
   /// Whether `who` is the newest known life of its role and instance.
   [[nodiscard]] bool is_current(const appender& who) const;

@@ -117,6 +117,12 @@ std::vector<option> topic_rows() {
           "Queues of all topics together, also of those made by hand. A topic with more is refused with `too_many_queues`; each queue costs memory.", "queues"),
       row("consumer.lease", kind::duration, [](settings& s) -> auto& { return s.consumer.lease; }, {ms(10ms), ms(12h)}, live,
           "A message that was delivered but not acknowledged is delivered again after this long."),
+      row("consumer.delivery_max", kind::integer, [](settings& s) -> auto& { return s.consumer.delivery_max; }, {1, 65'535}, live,
+          "Failed deliveries of one message to one group before it goes to the group's dead-letter topic. A group may have its own.", "deliveries"),
+      row("consumer.retry_backoff_min", kind::duration, [](settings& s) -> auto& { return s.consumer.retry_backoff_min; }, {0, ms(24h)}, live,
+          "Shortest wait before a failed message is delivered again. Waits grow like RocketMQ's: 10s, 30s, 1m, 2m and so on up to 2h."),
+      row("consumer.retry_backoff_max", kind::duration, [](settings& s) -> auto& { return s.consumer.retry_backoff_max; }, {0, month}, live,
+          "Longest wait before a failed message is delivered again."),
   };
 }
 

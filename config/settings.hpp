@@ -58,6 +58,9 @@ struct topic_settings {
 
 struct consumer_settings {
   milliseconds lease{std::chrono::seconds{30}};
+  std::uint32_t delivery_max = 16;
+  milliseconds retry_backoff_min{std::chrono::seconds{10}};
+  milliseconds retry_backoff_max{std::chrono::hours{2}};
 };
 
 /// Sizes in bytes.

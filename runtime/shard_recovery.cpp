@@ -112,13 +112,24 @@ private:
     attempt(record, [&] { outcomes.apply(record); });
     attempt(record, [&] { half.apply(record); });
     if (record.type == record_type::meta)
-      attempt(record, [&] { topics.apply(std::get<meta_record>(record.content)); });
+      attempt(record, [&] {
+        const auto& meta = std::get<meta_record>(record.content);
+        topics.apply(meta);
+        if (meta.change == meta_change::group_deleted)
+          groups.erase(group_id{meta.id});
+      });
     else if (record.type == record_type::progress)
       attempt(record, [&] {
         for (const auto& entry : std::get<progress_record>(record.content).groups) {
           note_ids(entry.topic, entry.group);
           groups.try_emplace(entry.group, entry.group).first->second.apply(entry);
         }
+      });
+    else if (record.type == record_type::dead_letter)
+      attempt(record, [&] {
+        const auto& dead = std::get<dead_letter_record>(record.content);
+        note_ids(dead.topic, dead.group);
+        groups.try_emplace(dead.group, dead.group).first->second.apply(dead);
       });
   }
 

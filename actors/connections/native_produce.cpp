@@ -1,6 +1,7 @@
 #include "actors/connections/core_send.hpp"
 #include "actors/connections/native_parts.hpp"
 #include "config/settings.hpp"
+#include "messages/order_key.hpp"
 #include "messages/properties.hpp"
 #include "storage/crc32c.hpp"
 
@@ -148,9 +149,9 @@ queue_no produce_part::choose(const native::send_item& item, const known_topic& 
   HANDFAST_ASSERT(topic.queues > 0);
   if (item.queue != native::any_queue)
     return item.queue;
-  const bool ordered = (item.flags & message_flags::has_order_key) != 0;
-  const auto spread = ordered ? item.order_hash : turn_++;
-  return queue_no{static_cast<std::uint16_t>(spread % topic.queues)};
+  if ((item.flags & message_flags::has_order_key) != 0)
+    return queue_of_order(item.order_hash, topic.queues);
+  return queue_no{static_cast<std::uint16_t>(turn_++ % topic.queues)};
 }
 
 // -- answering ----------------------------------------------------------------------

@@ -72,6 +72,20 @@ std::vector<visible_entry> queue_index::read(queue_offset from, std::uint32_t ma
   return found;
 }
 
+/// Offsets are given in the order of time.
+queue_offset queue_index::visible_since(wall_ms since) const {
+  if (!entries_)
+    return queue_offset{end_};
+  const auto found =
+      std::lower_bound(entries_->begin(), entries_->end(), since,
+                       [](const stored& e, wall_ms time) { return e.visible_ms < time; });
+  auto offset = memory_first_ + static_cast<std::uint64_t>(found - entries_->begin());
+  for (const auto& lost : holes_)
+    if (lost.from <= offset)
+      offset += lost.to - lost.from;
+  return queue_offset{offset};
+}
+
 std::vector<visible_entry> queue_index::take_unsaved() {
   given_ = end_;
   return read(queue_offset{memory_first_}, static_cast<std::uint32_t>(in_memory()));

@@ -65,6 +65,9 @@ public:
   /// Up to `max` entries at or behind `from`, which must lie in memory or behind it.
   [[nodiscard]] std::vector<visible_entry> read(queue_offset from, std::uint32_t max) const;
 
+  /// Of the entries in memory the first that became visible at or after `since`; the end if none.
+  [[nodiscard]] queue_offset visible_since(wall_ms since) const;
+
   /// Everything that no run has; remembers how far it gave.
   [[nodiscard]] std::vector<visible_entry> take_unsaved();
   /// A derived run holds what was given last.

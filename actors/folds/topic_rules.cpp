@@ -2,6 +2,7 @@
 
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
+#include "messages/names.hpp"
 
 namespace handfast {
 
@@ -44,6 +45,8 @@ ec topic_rules::admits(queue_key queue) const {
   const auto found = topics_.find(queue.topic);
   if (found == topics_.end())
     return ec::unknown_topic;
+  if (is_dead_letter_topic(found->second.name))
+    return ec::read_only_topic;
   return queue.queue.value < found->second.queues ? ec::ok : ec::unknown_queue;
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
+#include "messages/names.hpp"
 #include "messages/record_rule.hpp"
 
 #include <algorithm>
@@ -14,7 +15,15 @@ namespace {
 /// Topics or groups of one part of a checkpoint.
 constexpr std::size_t slice_items_max = 2'000;
 
-enum class slice_item : std::uint8_t { high_ids = 0, topic = 1, group = 2 };
+enum class slice_item : std::uint8_t { high_ids = 0, topic = 1, group = 2, group_options = 3 };
+
+/// Behind its group; only for one that has options.
+void put_group_options(slice_writer& to, group_id id, const attributes& a) {
+  to.put(static_cast<std::uint8_t>(slice_item::group_options));
+  to.put(id);
+  put_all(to, a.transaction_timeout_ms, a.check_interval_ms, a.check_max, a.retention_ms,
+          a.retention_bytes, a.delivery_max);
+}
 
 void put_topic_item(slice_writer& to, const topic_info& info) {
   to.put(static_cast<std::uint8_t>(slice_item::topic));
@@ -105,7 +114,12 @@ void topic_table::insert_topic(const meta_record& record) {
   auto& info = topics_[id];
   info.id = id;
   info.name = record.name;
-  user_queues_ += record.queues > info.queues ? record.queues - info.queues : 0;
+  const bool dead_letters = is_dead_letter_topic(info.name);
+  if (info.queues == 0 && dead_letters) {
+    info.read_only = true;
+    ++dead_letter_topics_;
+  }
+  user_queues_ += !dead_letters && record.queues > info.queues ? record.queues - info.queues : 0;
   info.queues = std::max(info.queues, record.queues); // a queue that held messages never goes
   info.options = record.options;
   topic_ids_[record.name] = id;
@@ -118,7 +132,10 @@ void topic_table::delete_topic(const meta_record& record) {
   const auto found = topics_.find(topic_id{record.id});
   if (found == topics_.end())
     return;
-  user_queues_ -= found->second.queues;
+  if (is_dead_letter_topic(found->second.name))
+    --dead_letter_topics_;
+  else
+    user_queues_ -= found->second.queues;
   topic_ids_.erase(found->second.name);
   topics_.erase(found);
 }
@@ -136,6 +153,10 @@ void topic_table::insert_group(const meta_record& record) {
   require_of_record(name == group_ids_.end() || name->second == id,
                     "it makes a group whose name another group has");
   groups_[id] = record.name;
+  if (record.options == attributes{})
+    group_options_.erase(id);
+  else
+    group_options_[id] = record.options;
   group_ids_[record.name] = id;
   last_group_ = std::max(last_group_, record.id);
 }
@@ -146,6 +167,7 @@ void topic_table::delete_group(const meta_record& record) {
   if (found == groups_.end())
     return;
   group_ids_.erase(found->second);
+  group_options_.erase(found->first);
   groups_.erase(found);
 }
 
@@ -172,6 +194,11 @@ group_id topic_table::find_group(std::string_view name) const {
 std::string_view topic_table::group_name(group_id id) const {
   const auto found = groups_.find(id);
   return found == groups_.end() ? std::string_view{} : found->second;
+}
+
+attributes topic_table::group_options(group_id id) const {
+  const auto found = group_options_.find(id);
+  return found == group_options_.end() ? attributes{} : found->second;
 }
 
 topics_listed topic_table::list(std::string_view after, std::uint32_t max) const {
@@ -219,6 +246,8 @@ std::string topic_table::save(std::string& cursor) const {
     to.put(static_cast<std::uint8_t>(slice_item::group));
     to.put(at->first.value);
     to.text(at->second);
+    if (const auto own = group_options_.find(at->first); own != group_options_.end())
+      put_group_options(to, own->first, own->second);
     cursor = "g" + std::to_string(at->first.value);
   }
   cursor.clear();
@@ -234,6 +263,11 @@ void topic_table::load(const std::string&, std::string_view bytes) {
       last_group_ = std::max(last_group_, from.get<std::uint32_t>());
     } else if (kind == slice_item::topic) {
       insert_topic(read_topic_item(from));
+    } else if (kind == slice_item::group_options) {
+      const auto id = from.get<group_id>();
+      auto& a = group_options_[id];
+      get_all(from, a.transaction_timeout_ms, a.check_interval_ms, a.check_max, a.retention_ms,
+              a.retention_bytes, a.delivery_max);
     } else {
       HANDFAST_ASSERT(kind == slice_item::group);
       meta_record record;

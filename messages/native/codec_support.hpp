@@ -163,6 +163,60 @@ inline bool valid_state(std::uint8_t value) {
   return value <= static_cast<std::uint8_t>(transaction_state::quarantined);
 }
 
+template <class Builder>
+void put_start(Builder to, const start_point& from) {
+  to.setStart(static_cast<std::uint8_t>(from.from));
+  to.setStartValue(from.value);
+}
+
+/// False for a kind of start that this version does not know.
+template <class Reader>
+bool take_start(Reader from, start_point& into) {
+  if (from.getStart() > static_cast<std::uint8_t>(start_from::offset))
+    return false;
+  into = {static_cast<start_from>(from.getStart()), from.getStartValue()};
+  return true;
+}
+
+template <class Builder>
+void put_terms(Builder to, const subscription_terms& from) {
+  to.setMode(static_cast<std::uint8_t>(from.mode));
+  to.setFilter(static_cast<std::uint8_t>(from.filter));
+  if (!from.expression.empty())
+    to.setExpression(text(from.expression));
+}
+
+inline bool valid_filter(std::uint8_t value) {
+  return value <= static_cast<std::uint8_t>(filter_kind::sql);
+}
+
+/// False for a mode or filter that this version does not know.
+template <class Reader>
+bool take_terms(Reader from, subscription_terms& into) {
+  if (from.getMode() > static_cast<std::uint8_t>(delivery_mode::ordered) ||
+      !valid_filter(from.getFilter()))
+    return false;
+  into.mode = static_cast<delivery_mode>(from.getMode());
+  into.filter = static_cast<filter_kind>(from.getFilter());
+  take(into.expression, from.getExpression());
+  return true;
+}
+
+template <class List>
+void put_places(List to, const std::vector<queue_position>& from) {
+  for (unsigned i = 0; i < to.size(); ++i) {
+    to[i].setQueue(from[i].queue.value);
+    to[i].setOffset(from[i].offset.value);
+  }
+}
+
+template <class List>
+void take_places(List from, std::vector<queue_position>& into) {
+  into.resize(from.size());
+  for (unsigned i = 0; i < from.size(); ++i)
+    into[i] = {{from[i].getQueue()}, {from[i].getOffset()}};
+}
+
 /// Takes one item after another from a frame's payload and holds them to its size.
 class payload_cursor {
 public:

@@ -48,12 +48,16 @@ void add_message_options(CLI::App& app, message_given& into, bool body_required)
   app.add_option("--tag", into.tag, "A tag, by which consumers select")->type_name("TAG");
   app.add_option("--key", into.key, "A key to find it by; several with blanks between")
       ->type_name("KEY");
+  app.add_option("--order-key", into.order_key,
+                 "Messages with the same one are consumed in turn by an ordered group")
+      ->type_name("KEY");
 }
 
 std::optional<client::message> message_of(console& io, const message_given& given) {
   client::message what{given.topic, ""};
   what.tag = given.tag;
   what.keys = given.key;
+  what.order_key = given.order_key;
   if (given.body_given && given.body != "-") {
     what.body = shared_bytes::copy_of(given.body);
     return what;

@@ -18,9 +18,10 @@ struct message_given {
   bool body_given = false;
   std::string tag;
   std::string key;
+  std::string order_key;
 };
 
-/// TOPIC, BODY, --tag and --key.
+/// TOPIC, BODY, --tag, --key and --order-key.
 void add_message_options(CLI::App& app, message_given& into, bool body_required);
 
 /// The message; `-`, or no body where it may be left out, reads all of standard input as one body.

@@ -60,7 +60,8 @@ console real_console() {
           ::isatty(STDIN_FILENO) == 1,
           to_terminal && !dumb && !from_environment("NO_COLOR"),
           from_environment,
-          to_terminal ? columns_of(STDOUT_FILENO) : 0};
+          to_terminal ? columns_of(STDOUT_FILENO) : 0,
+          ::isatty(STDERR_FILENO) == 1 && !dumb};
 }
 
 void complain(console& io, std::string_view what, std::string_view todo) {

@@ -31,6 +31,7 @@ struct console {
   /// Reads an environment variable; nothing when it is unset or empty.
   std::function<std::optional<std::string>(std::string_view name)> environment;
   std::size_t width = 0; ///< columns of the terminal behind `out`; 0 = it is none
+  bool err_is_terminal = false;
 };
 
 /// Standard streams, terminals as they are.

@@ -115,6 +115,35 @@ json json_of(const native::group_item& group) {
   return value;
 }
 
+json json_of(const native::group_description& group) {
+  json value{{"name", group.name}, {"id", group.group.value}, {"dead_letters", group.dead_letters}};
+  auto members = json::array();
+  for (const auto& member : group.members)
+    members.push_back(
+        {{"name", member.name}, {"held", member.held}, {"queues_held", member.queues_held}});
+  value["members"] = std::move(members);
+  auto terms = json::array();
+  for (const auto& [topic, agreed] : group.terms) {
+    json one{{"topic", topic},
+             {"mode", agreed.mode == delivery_mode::ordered ? "ordered" : "concurrent"}};
+    if (agreed.filter != filter_kind::all)
+      one[agreed.filter == filter_kind::tags ? "tags" : "sql"] = agreed.expression;
+    terms.push_back(std::move(one));
+  }
+  value["terms"] = std::move(terms);
+  auto progress = json::array();
+  for (const auto& place : group.places)
+    progress.push_back({{"topic", place.topic},
+                        {"queue", place.queue.value},
+                        {"done", place.base.value},
+                        {"end", place.end.value},
+                        {"held", place.in_flight},
+                        {"failed", place.waiting_again},
+                        {"paused", place.paused}});
+  value["progress"] = std::move(progress);
+  return value;
+}
+
 json json_of(const quarantined_item& item) {
   json value{{"position", item.at.value}, {"what", item.what}, {"why", item.why}};
   if (!is_none(item.transaction))

@@ -79,6 +79,12 @@ sim_plan plan_of(std::uint64_t seed) {
   p.disk_pause = static_cast<std::uint32_t>(random.between(0, 700));
   if (random.chance(300)) // much is given up, and opened again, while things go wrong
     hurry(p.settings.transaction.checks, random);
+  p.poison = sometimes(random, 500, static_cast<std::uint32_t>(random.between(20, 200)));
+  auto& consumer = p.settings.consumer;
+  consumer.retry_backoff_min = milliseconds{0};
+  consumer.retry_backoff_max = milliseconds{random.between(0, 200)};
+  if (p.poison != 0)
+    consumer.delivery_max = static_cast<std::uint32_t>(random.between(1, 4));
   return p;
 }
 

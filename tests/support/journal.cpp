@@ -7,7 +7,7 @@ namespace handfast::proof {
 
 namespace {
 
-constexpr std::array<std::string_view, 22> kind_names{"subscribed",
+constexpr std::array<std::string_view, 24> kind_names{"subscribed",
                                                       "half_sent",
                                                       "half_answered",
                                                       "decision_sent",
@@ -27,6 +27,8 @@ constexpr std::array<std::string_view, 22> kind_names{"subscribed",
                                                       "progress",
                                                       "calm",
                                                       "trouble",
+                                                      "rejected",
+                                                      "dead_letter",
                                                       "drained",
                                                       "note"};
 static_assert(kind_names.size() == static_cast<std::size_t>(event_kind::note) + 1);

@@ -42,6 +42,9 @@ enum class event_kind : std::uint8_t {
   progress,       ///< `group`, `topic`, `queue`, `offset` = everything below is done, `since`
   calm,           ///< from here on: no faults, and members of every producer group are there
   trouble,        ///< calm no longer
+  rejected,       ///< `group`, place: a consumer said that it failed
+  dead_letter,    ///< `group`, the place where it died, `key`, `body`; `text` = its place among the
+                  ///< dead
   drained, ///< everything that had to come has had time to come; `listed` events are complete
   note,    ///< `text` for people: power cuts, kills
 };

@@ -88,7 +88,7 @@ TEST(Usage, RefusesGarbageForChoices) {
   expect_usage(run_cli({"tx", "listen", "--group", "g", "--answer", "comit"}),
                "takes commit, rollback or unknown, not 'comit'; did you mean 'commit'?");
   expect_usage(run_cli({"consume", "orders", "--group", "g", "--from", "middle"}),
-               "takes earliest or latest");
+               "takes earliest, latest, offset:N");
   expect_usage(run_cli({"tx", "list", "--state", "undecided"}), "takes pending, deciding");
 }
 

@@ -1,4 +1,5 @@
 #include "messages/log_schema.capnp.h"
+#include "storage/record_meta.hpp"
 #include "storage/record_meta_flat.hpp"
 #include "tests/unit/storage/store_fixture.hpp"
 
@@ -46,7 +47,8 @@ std::vector<std::uint64_t> built(const decide_record& record) {
       auto list = to.initEntries(static_cast<unsigned>(record.entries.size()));
       for (unsigned i = 0; i < list.size(); ++i) {
         list[i].setAt(record.entries[i].at.value);
-        list[i].setOffset(record.entries[i].offset.value);
+        list[i].setOffset(record.entries[i].is_delayed() ? record.entries[i].due_ms | due_flag
+                                                         : record.entries[i].offset.value);
         list[i].setTopic(record.entries[i].topic.value);
         list[i].setLength(record.entries[i].length);
         list[i].setTagHash(record.entries[i].tag_hash);
@@ -101,8 +103,12 @@ TEST(RecordMetaFlat, WritesDecisionsAsCapnProtoDoes) {
       {0x3132333435363738}, outcome::rolled_back, origin::policy, 0, {0x41424344}};
   const index_entry entry{{0x5152535455565758}, {0x61626364}, {0x7172},
                           {0x8182838485868788}, 0x91929394,   0xa1a2a3a4};
+  auto delayed = entry;
+  delayed.offset = {};
+  delayed.due_ms = 0x0011121314151617;
   for (const decide_record& record :
-       {decide_record{{7}, {committed}, {entry, entry}}, decide_record{{8}, {rolled_back}, {}},
+       {decide_record{{6}, {committed}, {entry, delayed}},
+        decide_record{{7}, {committed}, {entry, entry}}, decide_record{{8}, {rolled_back}, {}},
         decide_record{{9}, {rolled_back, committed}, {entry}}, decide_record{{10}, {}, {}}})
     EXPECT_THAT(flat(record), ElementsAreArray(built(record))) << record.op_offset.value;
 }
