@@ -1,6 +1,7 @@
 #include "runtime/cli/body.hpp"
 
 #include "messages/limits.hpp"
+#include "runtime/cli/values.hpp"
 
 #include <istream>
 #include <ostream>
@@ -51,6 +52,11 @@ void add_message_options(CLI::App& app, message_given& into, bool body_required)
   app.add_option("--order-key", into.order_key,
                  "Messages with the same one are consumed in turn by an ordered group")
       ->type_name("KEY");
+  app.add_option("--property", into.properties,
+                 "A property, by which consumers select with --filter; once for each")
+      ->check(property())
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
 }
 
 std::optional<client::message> message_of(console& io, const message_given& given) {
@@ -58,6 +64,10 @@ std::optional<client::message> message_of(console& io, const message_given& give
   what.tag = given.tag;
   what.keys = given.key;
   what.order_key = given.order_key;
+  for (const auto& property : given.properties) {
+    const auto sign = property.find('=');
+    what.properties[property.substr(0, sign)] = property.substr(sign + 1);
+  }
   if (given.body_given && given.body != "-") {
     what.body = shared_bytes::copy_of(given.body);
     return what;

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace handfast::cli {
 
@@ -19,9 +20,10 @@ struct message_given {
   std::string tag;
   std::string key;
   std::string order_key;
+  std::vector<std::string> properties; ///< each NAME=VALUE
 };
 
-/// TOPIC, BODY, --tag, --key and --order-key.
+/// TOPIC, BODY, --tag, --key, --order-key and --property.
 void add_message_options(CLI::App& app, message_given& into, bool body_required);
 
 /// The message; `-`, or no body where it may be left out, reads all of standard input as one body.
