@@ -1,5 +1,6 @@
 #include "config/units.hpp"
 
+#include "messages/durations.hpp"
 #include "messages/names.hpp"
 
 #include <array>
@@ -17,8 +18,6 @@ struct unit {
 };
 
 // Smallest first: formatting walks from the end.
-constexpr std::array duration_units{unit{"ms", 1}, unit{"s", 1'000}, unit{"m", 60'000},
-                                    unit{"h", 3'600'000}, unit{"d", 86'400'000}};
 constexpr std::array size_units{
     unit{"B", 1},
     unit{"KB", 1'000},
@@ -32,8 +31,6 @@ constexpr std::array size_units{
 };
 
 constexpr std::uint64_t value_max = std::numeric_limits<std::int64_t>::max();
-constexpr std::string_view duration_forms =
-    "a whole number with one of the units ms, s, m, h, d, such as 500ms or 2s";
 constexpr std::string_view size_forms =
     "a whole number of bytes, or one with a unit of B, KiB, MiB, "
     "GiB, TiB, KB, MB, GB, TB, such as 16MiB";
@@ -55,17 +52,16 @@ std::optional<amount> split(std::string_view text) {
   return found;
 }
 
-template <std::size_t N>
-const unit* find_unit(const std::array<unit, N>& units, std::string_view name) {
-  for (const auto& candidate : units) {
+const unit* find_unit(std::string_view name) {
+  for (const auto& candidate : size_units) {
     if (candidate.name == name)
       return &candidate;
   }
   return nullptr;
 }
 
-tl::unexpected<error> misread(std::string_view text, std::string_view forms) {
-  return fail(ec::config_invalid, printable(text) + " is not " + std::string{forms});
+tl::unexpected<error> misread(std::string_view text) {
+  return fail(ec::config_invalid, printable(text) + " is not " + std::string{size_forms});
 }
 
 result<std::uint64_t> multiply(std::string_view text, std::uint64_t count, std::uint64_t factor) {
@@ -74,48 +70,37 @@ result<std::uint64_t> multiply(std::string_view text, std::uint64_t count, std::
   return count * factor;
 }
 
-template <std::size_t N>
-std::string in_largest_unit(std::uint64_t value, const std::array<unit, N>& units) {
-  auto at = units.rbegin();
-  while (value % at->factor != 0)
+std::string in_largest_unit(std::uint64_t bytes) {
+  auto at = size_units.rbegin();
+  while (bytes % at->factor != 0)
     ++at;
-  return std::to_string(value / at->factor) + std::string{at->name};
+  return std::to_string(bytes / at->factor) + std::string{at->name};
 }
 
 } // namespace
 
 result<std::chrono::milliseconds> parse_duration(std::string_view text) {
-  auto parts = split(text);
-  if (!parts)
-    return misread(text, duration_forms);
-  if (parts->unit.empty() && parts->count == 0)
-    return std::chrono::milliseconds{0};
-  const auto* known = find_unit(duration_units, parts->unit);
-  if (!known)
-    return misread(text, duration_forms);
-  return multiply(text, parts->count, known->factor).map([](std::uint64_t value) {
-    return std::chrono::milliseconds{value};
+  return duration_from_text(text).map_error([](error e) {
+    return error{ec::config_invalid, std::move(e.detail)};
   });
 }
 
 result<std::uint64_t> parse_size(std::string_view text) {
   auto parts = split(text);
   if (!parts)
-    return misread(text, size_forms);
+    return misread(text);
   if (parts->unit.empty())
     return multiply(text, parts->count, 1);
-  const auto* known = find_unit(size_units, parts->unit);
-  return known ? multiply(text, parts->count, known->factor) : misread(text, size_forms);
+  const auto* known = find_unit(parts->unit);
+  return known ? multiply(text, parts->count, known->factor) : misread(text);
 }
 
 std::string format_duration(std::chrono::milliseconds value) {
-  if (value.count() == 0)
-    return "0s";
-  return in_largest_unit(static_cast<std::uint64_t>(value.count()), duration_units);
+  return text_of_duration(value);
 }
 
 std::string format_size(std::uint64_t bytes) {
-  return bytes == 0 ? "0" : in_largest_unit(bytes, size_units);
+  return bytes == 0 ? "0" : in_largest_unit(bytes);
 }
 
 } // namespace handfast::config

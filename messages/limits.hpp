@@ -46,6 +46,20 @@ constexpr std::size_t producer_window = 8'192;
 constexpr std::chrono::hours producer_idle_max{24};
 /// Asks remembered per pending transaction for `tx show`, newest kept.
 constexpr std::size_t asks_remembered = 16;
+/// The text of a subscription's filter.
+constexpr std::size_t filter_bytes_max = 16 * kib;
+/// Parentheses, NOT and signs inside one another in a filter.
+constexpr std::size_t filter_depth_max = 32;
+/// Conditions of one filter; BETWEEN counts as two.
+constexpr std::size_t filter_conditions_max = 128;
+/// Different properties that one filter names.
+constexpr std::size_t filter_properties_max = 32;
+/// Tags of one filter, or values of all its IN lists together.
+constexpr std::size_t filter_values_max = 1'024;
+/// Characters of a LIKE pattern, % not counted: one bit each while it is matched.
+constexpr std::size_t like_elements_max = 63;
+/// How long a message can be delayed: three years, one of them a leap year.
+constexpr std::chrono::hours delay_max{24 * (3 * 365 + 1)};
 /// Items of one page of a listing.
 constexpr std::size_t page_items_max = 1'000;
 
