@@ -5,6 +5,7 @@
 #include "config/settings.hpp"
 #include "messages/assert.hpp"
 #include "messages/limits.hpp"
+#include "messages/place_or_due.hpp"
 
 #include <caf/actor_cast.hpp>
 
@@ -247,7 +248,8 @@ void op_store_state::on_list(const list_transactions& x) {
     life.decided_by = entry.by;
     life.decided_ms = entry.decided_ms;
     if (entry.messages > 0)
-      life.messages.push_back({entry.transaction, entry.topic, entry.queue, entry.offset, 0, 0});
+      life.messages.push_back({entry.transaction, entry.topic, entry.queue, offset_in(entry.offset),
+                               0, 0, due_in(entry.offset)});
     if (const auto again = table.reopened_as(entry.transaction); again != position{})
       life.reopened_as = env_->ids.at(again);
   }

@@ -78,6 +78,7 @@ enum class appender_role : std::uint8_t {
   topic_registry = 3,
   consumer_group = 4, ///< one for each group: `instance` is the group's id
   node = 5,           ///< marks and epochs
+  delay_scheduler = 6,
 };
 
 struct appender {
@@ -109,9 +110,9 @@ struct appender_registered {
       next; ///< answer to `bind_queue`: offset of the queue's first entry at or behind `durable`
 };
 
-/// half_store, op_store, topic_registry, consumer_group -> commit_log. Each record's `cookie` must
-/// be unique in the appender's life (see `cookie_source`). The answer is the record itself in
-/// `records_durable`, with that cookie; or `append_refused`; or `append_repeated`.
+/// half_store, op_store, topic_registry, delay_scheduler, consumer_group -> commit_log. Each
+/// record's `cookie` must be unique in the appender's life (see `cookie_source`). The answer is the
+/// record itself in `records_durable`, with that cookie; or `append_refused`; or `append_repeated`.
 struct append_records {
   appender who;
   std::vector<log_record> records;
@@ -312,6 +313,12 @@ struct disk_state {
   bool full = false;
 };
 
+/// delay_scheduler -> commit_log: as many messages wait for their time as may, or there is room
+/// again. While it is full, delayed messages and halves are refused.
+struct delay_room {
+  bool full = false;
+};
+
 // -- handles ----------------------------------------------------------------------
 
 struct shard_peers;
@@ -333,8 +340,8 @@ using commit_log_actor = tree_member_actor::extend<
     caf::reacts_to<append_messages>, caf::reacts_to<append_records>,
     caf::reacts_to<register_appender>, caf::reacts_to<bind_queue>, caf::reacts_to<batch_synced>,
     caf::reacts_to<flush>, caf::reacts_to<tick>, caf::reacts_to<checkpoint_made>,
-    caf::reacts_to<run_saved>, caf::reacts_to<disk_state>, caf::reacts_to<note_damage>,
-    caf::replies_to<take_slices>::with<slices_taken>,
+    caf::reacts_to<run_saved>, caf::reacts_to<disk_state>, caf::reacts_to<delay_room>,
+    caf::reacts_to<note_damage>, caf::replies_to<take_slices>::with<slices_taken>,
     caf::replies_to<take_unsaved>::with<unsaved_taken>>;
 
 /// Reads bodies, old index entries, old outcomes and stretches of the log. May block: spawned
@@ -381,6 +388,11 @@ using op_store_actor =
 using check_scheduler_actor =
     tree_member_actor::extend<caf::reacts_to<arm_deadlines>, caf::reacts_to<tick>>;
 
+/// Messages that become visible later.
+using delay_scheduler_actor =
+    fold_actor::extend<caf::reacts_to<list_delayed>, caf::reacts_to<cancel_delayed>,
+                       caf::reacts_to<struct ask_topic_usage>, caf::reacts_to<tick>>;
+
 /// Live producer connections of one group and the topics each declared.
 using producer_group_actor =
     tree_member_actor::extend<caf::reacts_to<struct producer_joined>,
@@ -424,8 +436,9 @@ using connection_actor = tree_member_actor::extend<
     caf::reacts_to<transaction_found>, caf::reacts_to<transactions_listed>,
     caf::reacts_to<transaction_reopened>, caf::reacts_to<topic_resolved>,
     caf::reacts_to<topics_listed>, caf::reacts_to<group_resolved>, caf::reacts_to<groups_listed>,
-    caf::reacts_to<ids_named>, caf::reacts_to<deliver>, caf::reacts_to<acknowledged>,
-    caf::reacts_to<entries_fetched>, caf::reacts_to<records_read>, caf::reacts_to<view_read>,
+    caf::reacts_to<ids_named>, caf::reacts_to<delayed_listed>, caf::reacts_to<delayed_cancelled>,
+    caf::reacts_to<deliver>, caf::reacts_to<acknowledged>, caf::reacts_to<entries_fetched>,
+    caf::reacts_to<records_read>, caf::reacts_to<view_read>,
     caf::reacts_to<struct producer_group_found>, caf::reacts_to<struct consumer_group_found>,
     caf::reacts_to<struct queue_found>, caf::reacts_to<struct node_status>, caf::reacts_to<tick>>;
 
@@ -457,7 +470,8 @@ struct outcome_known {
   correlation id;
   ec code = ec::ok; ///< unknown_transaction or transaction_expired without one
   stored_outcome outcome;
-  /// Of a committed or given-up one: topics and queues as the producer chose them, offsets as they
+  /// Of a committed or given-up one: topics and queues as the producer chose them, offsets (or when
+  /// they get one; of a given-up one how long after a commit) as they
   /// became visible.
   std::vector<index_entry> messages;
   producer_id
@@ -548,13 +562,17 @@ struct topic_present {
   std::uint32_t queues = 0; ///< 0 = deleted
 };
 
-/// topic_registry -> half_store, before a topic is deleted. Answer: `topic_usage`.
+/// topic_registry -> half_store, then -> delay_scheduler, before a topic is deleted: in this order,
+/// so that a message on its way from one to the other is seen. Answer: `topic_usage`.
 struct ask_topic_usage {
   topic_id topic;
 };
+/// Who answers knows its own number only.
 struct topic_usage {
   topic_id topic;
-  std::uint64_t pending = 0;
+  std::uint64_t pending = 0; ///< half_store: messages of pending transactions
+  std::uint64_t delayed = 0; ///< delay_scheduler: messages that wait for their time
+  appender_role of = appender_role::half_store;
 };
 
 /// acceptor -> node_supervisor: watch this connection and tell it about peers.
@@ -621,6 +639,7 @@ struct shard_peers {
   peer<op_store_actor> op_store;
   peer<half_store_actor> half_store;
   peer<check_scheduler_actor> check_scheduler;
+  peer<delay_scheduler_actor> delay_scheduler;
   peer<topic_registry_actor> topic_registry;
   peer<check_listener_actor> check_listener;
   std::vector<transaction_observer_actor> observers;

@@ -75,9 +75,10 @@ struct topic_registry_state {
     std::uint64_t cookie = 0;
     std::vector<waiter> waiters;
   };
-  /// Deletions that wait for HALF STORE.
+  /// Deletions that wait for HALF STORE, then for DELAY SCHEDULER.
   struct deletion {
     std::string topic;
+    appender_role asked = appender_role::half_store;
     std::vector<waiter> waiters;
   };
 
@@ -94,6 +95,7 @@ struct topic_registry_state {
   std::map<topic_id, deletion> deletions;
   peer<node_supervisor_actor> supervisor;
   peer<half_store_actor> half_store;
+  peer<delay_scheduler_actor> delay_scheduler;
   commit_log_actor commit_log;
   std::vector<std::pair<caf::strong_actor_ptr, caf::message>> held_reads;
   bool stopping = false;
@@ -106,6 +108,7 @@ private:
   void create_topic(const std::string& topic, std::uint32_t queues, const attributes& options,
                     waiter first);
   void announce_all();
+  void ask_usage(topic_id topic, const deletion& waiting);
   void finish_topic(const meta_record& record, std::uint64_t cookie);
   void finish_group(const meta_record& record, std::uint64_t cookie);
   void answer_topic(const waiter& to, const topic_info& topic);

@@ -1,4 +1,5 @@
 #include "messages/log_schema.capnp.h"
+#include "messages/place_or_due.hpp"
 #include "storage/record_meta.hpp"
 
 #include <capnp/serialize.h>
@@ -45,15 +46,14 @@ std::vector<index_entry> read(capnp::List<schema::IndexEntry>::Reader from) {
   std::vector<index_entry> to;
   to.reserve(from.size());
   for (auto entry : from) {
-    const auto place = entry.getOffset();
-    const bool delayed = (place & due_flag) != 0;
+    const queue_offset place{entry.getOffset()};
     to.push_back({{entry.getAt()},
                   {entry.getTopic()},
                   {entry.getQueue()},
-                  {delayed ? 0 : place},
+                  offset_in(place),
                   entry.getLength(),
                   entry.getTagHash(),
-                  delayed ? place & ~due_flag : 0});
+                  due_in(place)});
   }
   return to;
 }

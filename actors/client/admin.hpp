@@ -7,6 +7,7 @@
 #include "actors/client/consumer.hpp"
 #include "actors/client/transaction_listener.hpp"
 #include "messages/native/admin.hpp"
+#include "messages/native/delays.hpp"
 #include "messages/native/transactions.hpp"
 
 #include <memory>
@@ -44,6 +45,12 @@ public:
   answer<decision> rollback(const transaction_id& id);
   /// The id of the new transaction on the same stored messages.
   answer<transaction_id> reopen(const transaction_id& id);
+
+  /// At most `max` messages that wait for their time, the next first; an empty topic means any.
+  answer<std::vector<native::delayed_item>> delayed(std::string topic, std::size_t max);
+  /// The message at `at` is never delivered, durably. Refused as `unknown_message` if it does not
+  /// wait (any more).
+  answer<nothing> cancel_delayed(position at);
 
   /// JSON text, see docs/protocol.md.
   answer<std::string> status();

@@ -32,7 +32,7 @@ struct native_connection_state {
 
   explicit native_connection_state(pointer self)
       : core{self}, session{core}, produce{core, session},
-        transactions{core, session}, consume{core}, admin{core} {}
+        transactions{core, session}, consume{core}, admin{core}, delays{core} {}
 
   void begin(const shard_environment* env, std::shared_ptr<transport> wire,
              std::shared_ptr<const native_door> door);
@@ -75,6 +75,7 @@ struct native_connection_state {
   transaction_part transactions;
   consume_part consume;
   admin_part admin;
+  delay_part delays;
   native::frame_splitter splitter;
   bool greeted = false;
   shared_amount begun;             ///< bytes of the frame that is not complete

@@ -284,4 +284,34 @@ private:
   std::unordered_map<std::uint32_t, group_listing> listings_;
 };
 
+/// Messages that become visible later.
+class delay_part {
+public:
+  explicit delay_part(connection_core& core) : core_{core} {}
+
+  void on(native::list_delayed& x);
+  void on(const native::cancel_delayed& x);
+
+  void on_topic(const outstanding_request& request, const topic_resolved& x);
+  void on_listed(const outstanding_request& request, const delayed_listed& x);
+  void on_names(const outstanding_request& request, const ids_named& x);
+  void on_cancelled(const outstanding_request& request, const delayed_cancelled& x);
+  void drop_job(std::uint32_t job);
+
+private:
+  static constexpr std::size_t lists_max = 64;
+
+  /// A page: its filter by name, what waits, then the names of topics.
+  struct listing {
+    native::list_delayed what;
+    native::delayed_page answer;
+    std::vector<topic_id> topics; ///< of the items
+  };
+  void list_now(std::uint32_t job, topic_id topic);
+  void fail(std::uint32_t job, ec code, std::string_view detail = {});
+
+  connection_core& core_;
+  std::unordered_map<std::uint32_t, listing> lists_;
+};
+
 } // namespace handfast

@@ -46,6 +46,10 @@ enum class request_kind : std::uint8_t {
   forced_decide,
   status,
   quarantine,
+  delayed_list,
+  delayed_topic,
+  delayed_names,
+  delayed_cancel,
 };
 
 /// Whom it was asked of. A new life of that actor never answers what the old one was asked.
@@ -53,6 +57,7 @@ enum class peer_role : std::uint8_t {
   commit_log,
   half_store,
   op_store,
+  delay_scheduler,
   topic_registry,
   log_reader,
   supervisor,

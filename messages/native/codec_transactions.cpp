@@ -63,6 +63,7 @@ void encode(frame_writer& to, const decided& from) {
         entry.setMessages(item.messages);
         entry.setOutcome(static_cast<std::uint8_t>(item.recorded));
         entry.setOrigin(static_cast<std::uint8_t>(item.by));
+        entry.setDueMs(item.due_ms);
       });
 }
 
@@ -85,6 +86,7 @@ result<void> decode(const frame& from, decided& into) {
           item.topic = {entry.getTopic()};
           item.queue = {entry.getQueue()};
           item.offset = {entry.getOffset()};
+          item.due_ms = entry.getDueMs();
         }
         codec::take_details(root, into.details);
         return {};

@@ -51,6 +51,9 @@ enum class frame_kind : std::uint16_t {
   group_list = 68,
   status = 69,
   quarantine_list = 70,
+  // client -> node: delays
+  list_delayed = 80,
+  cancel_delayed = 81,
   // node -> client: session
   welcome = 257,
   closing = 258,
@@ -74,6 +77,8 @@ enum class frame_kind : std::uint16_t {
   groups = 321,
   status_report = 322,
   quarantine_page = 323,
+  // node -> client: delays
+  delayed_page = 336,
 };
 
 /// The kind's name for logs and errors; "unknown" for a value that this version does not know.

@@ -13,6 +13,7 @@ void add_consume_command(menu& to); // consume
 void add_browse_command(menu& to);  // browse
 void add_transaction_commands(
     menu& to);                     // tx send | listen | list | show | commit | rollback | reopen
+void add_delay_commands(menu& to); // delay list | cancel
 void add_group_commands(menu& to); // group list
 void add_status_command(menu& to); // status
 void add_quarantine_commands(menu& to); // quarantine list

@@ -3,6 +3,7 @@
 /// Where a command reads and writes, and how it ends.
 
 #include "messages/error.hpp"
+#include "messages/log_record.hpp"
 
 #include <functional>
 #include <iosfwd>
@@ -20,6 +21,9 @@ enum exit_code : int {
   exit_unknown = 3, ///< no answer, or no node there: it may or may not have happened
 };
 
+/// Of this machine's clock.
+wall_ms system_wall();
+
 /// The surroundings of one run. Tests hand in string streams; `real_console` the process's own.
 struct console {
   std::istream& in;
@@ -29,6 +33,7 @@ struct console {
   bool colours = false; ///< `out` is a terminal and NO_COLOR is not set
   /// Reads an environment variable; nothing when it is unset or empty.
   std::function<std::optional<std::string>(std::string_view name)> environment;
+  std::function<wall_ms()> wall = system_wall; ///< the time of day
 };
 
 /// Standard streams, terminals as they are.

@@ -15,12 +15,22 @@ std::string n(std::uint64_t value) {
 }
 
 std::string place_of(const index_entry& entry) {
-  return "topic " + n(entry.topic.value) + "/" + n(entry.queue.value) + "@" + n(entry.offset.value);
+  const auto queue = "topic " + n(entry.topic.value) + "/" + n(entry.queue.value);
+  return entry.is_delayed() ? queue + " visible at " + time_text(entry.due_ms)
+                            : queue + "@" + n(entry.offset.value);
 }
 
-std::string describe(const message_record& m) {
-  auto text =
-      "topic " + n(m.topic.value) + " queue " + n(m.queue.value) + " offset " + n(m.offset.value);
+/// Of what is not decided yet.
+std::string wanted_place_of(const index_entry& entry) {
+  const auto queue = "topic " + n(entry.topic.value) + "/" + n(entry.queue.value);
+  return entry.is_delayed() ? queue + " delayed " + span_text(entry.due_ms) : queue;
+}
+
+/// @param placed it has an offset: in its queue, or in the half view
+std::string describe(const message_record& m, bool placed = true) {
+  auto text = "topic " + n(m.topic.value) + " queue " + n(m.queue.value);
+  if (placed)
+    text += " offset " + n(m.offset.value);
   if (m.group.value != 0)
     text += " group " + n(m.group.value);
   if (m.transaction.value != 0)
@@ -58,8 +68,11 @@ std::string describe(const release_record& r) {
 }
 
 std::string describe(const reopen_record& r) {
-  return "reopens " + n(r.old_transaction.value) + " of group " + n(r.group.value) + ", " +
-         counted(r.messages.size(), "message");
+  auto text = "reopens " + n(r.old_transaction.value) + " of group " + n(r.group.value) + ", " +
+              counted(r.messages.size(), "message") + ":";
+  for (const auto& entry : r.messages)
+    text += " " + wanted_place_of(entry);
+  return text;
 }
 
 std::string describe(const move_record& m) {
@@ -105,10 +118,19 @@ std::string describe(const retire_record& r) {
          " begin later";
 }
 
-void add_message(json& to, const message_record& m, bool with_bodies) {
+/// A plain message that waits for its time has none yet.
+bool has_place(const log_record& record) {
+  return record.type != record_type::message ||
+         std::get<message_record>(record.content).delay_ms == 0;
+}
+
+void add_message(json& to, const message_record& m, bool placed, bool with_bodies) {
   to["topic"] = m.topic.value;
   to["queue"] = m.queue.value;
-  to["offset"] = m.offset.value;
+  if (placed)
+    to["offset"] = m.offset.value;
+  if (m.delay_ms != 0)
+    to["delay_ms"] = m.delay_ms;
   to["group"] = m.group.value;
   if (m.transaction.value != 0)
     to["joins"] = m.transaction.value;
@@ -131,7 +153,10 @@ std::string type_text(record_type type) {
 }
 
 std::string summary_of(const log_record& record) {
-  auto text = std::visit([](const auto& content) { return describe(content); }, record.content);
+  const auto* message = std::get_if<message_record>(&record.content);
+  auto text =
+      message ? describe(*message, has_place(record))
+              : std::visit([](const auto& content) { return describe(content); }, record.content);
   while (text.ends_with(' ') || text.ends_with(';'))
     text.pop_back();
   return text;
@@ -144,12 +169,12 @@ json json_of(const log_record& record, bool with_bodies) {
              {"epoch", record.epoch},
              {"time_ms", record.time_ms}};
   if (const auto* m = std::get_if<message_record>(&record.content))
-    add_message(value, *m, with_bodies);
+    add_message(value, *m, has_place(record), with_bodies);
   else if (const auto* moved = std::get_if<move_record>(&record.content)) {
     value["from"] = moved->from.value;
-    add_message(value, moved->message, with_bodies);
+    add_message(value, moved->message, true, with_bodies);
   } else if (const auto* dead = std::get_if<dead_letter_record>(&record.content))
-    add_message(value, dead->message, with_bodies);
+    add_message(value, dead->message, true, with_bodies);
   value["summary"] = summary_of(record);
   return value;
 }

@@ -3,11 +3,14 @@
 #include "config/address.hpp"
 #include "config/units.hpp"
 #include "messages/assert.hpp"
+#include "messages/delay_levels.hpp"
+#include "messages/durations.hpp"
 #include "messages/names.hpp"
 #include "runtime/cli/suggest.hpp"
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace handfast::cli {
 
@@ -78,6 +81,24 @@ CLI::Validator seconds() {
   return unnamed([](const std::string& text) -> std::string {
     auto parsed = parse_seconds(text);
     return parsed ? std::string{} : parsed.error().detail;
+  });
+}
+
+CLI::Validator duration() {
+  return unnamed([](const std::string& text) -> std::string {
+    if (duration_from_text(text))
+      return {};
+    return "takes a number with a unit, such as 500ms, 90s, 2m, 3h or 4d, not " + printable(text);
+  });
+}
+
+CLI::Validator date() {
+  return unnamed([](const std::string& text) -> std::string {
+    // Without a present, so that any date is near enough; how far it may lie is said later.
+    constexpr auto any_time = std::numeric_limits<wall_ms>::max();
+    if (text.find('-') != std::string::npos && parse_delay(text, any_time))
+      return {};
+    return "takes a date in UTC, such as 2031-05-01T08:30:00Z, not " + printable(text);
   });
 }
 

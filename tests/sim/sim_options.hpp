@@ -44,6 +44,7 @@ struct sim_plan {
   std::uint32_t plain = 0;
   std::uint32_t stalls = 0;
   std::uint32_t client_crashes = 0;
+  std::uint32_t delayed = 0; ///< messages that become visible later, of both kinds
   config::settings settings;
 };
 

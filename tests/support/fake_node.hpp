@@ -69,7 +69,8 @@ public:
   std::vector<native::transaction_ref> running;
   std::vector<native::transaction_ref> receipts;
   std::vector<native::acknowledge_item> acknowledged;
-  std::vector<native::send_item> visible; ///< stored plain messages, each once
+  std::vector<native::send_item> visible;    ///< stored plain messages, each once
+  std::vector<native::delayed_item> delayed; ///< never becomes visible; may be set before
   std::map<transaction_id, stored_half> transactions;
   int send_frames = 0;
   std::size_t most_in_one_frame = 0;

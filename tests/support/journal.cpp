@@ -7,7 +7,7 @@ namespace handfast::proof {
 
 namespace {
 
-constexpr std::array<std::string_view, 22> kind_names{"subscribed",
+constexpr std::array<std::string_view, 24> kind_names{"subscribed",
                                                       "half_sent",
                                                       "half_answered",
                                                       "decision_sent",
@@ -27,6 +27,8 @@ constexpr std::array<std::string_view, 22> kind_names{"subscribed",
                                                       "progress",
                                                       "calm",
                                                       "trouble",
+                                                      "cancel_sent",
+                                                      "cancel_answered",
                                                       "drained",
                                                       "note"};
 static_assert(kind_names.size() == static_cast<std::size_t>(event_kind::note) + 1);
@@ -137,6 +139,8 @@ bool read_field(event& e, std::string_view name, std::string_view value) {
     return read_number(value, e.body);
   if (name == "since")
     return read_number(value, e.since);
+  if (name == "when")
+    return read_number(value, e.when);
   if (name == "text")
     return read_text(value, e.text);
   return false;
@@ -181,6 +185,7 @@ std::string line_of(const event& e) {
   put_number(to, "offset", e.offset);
   put_number(to, "body", e.body);
   put_number(to, "since", e.since);
+  put_number(to, "when", e.when);
   put_text(to, "text", e.text);
   return to;
 }

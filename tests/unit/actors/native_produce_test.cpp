@@ -135,8 +135,23 @@ TEST_F(NativeProduce, RefusesDelaysHonestly) {
   open();
   resolve_orders();
   auto item = message(1);
-  item.delay_ms = 5;
-  EXPECT_EQ(refusal(item).code, ec::not_supported);
+  item.delay_ms = 94'694'400'001; // a millisecond more than three years
+  EXPECT_EQ(refusal(item).code, ec::bad_delay);
+}
+
+TEST_F(NativeProduce, HandsDelaysOnAndSaysWhenTheMessageBecomesVisible) {
+  open_and_join();
+  auto item = message(1);
+  item.delay_ms = 5'000;
+  give(native::send{{item}});
+  const auto sent = log->take_last<append_messages>();
+  ASSERT_EQ(sent.requests.size(), 1U);
+  EXPECT_EQ(sent.requests[0].message.delay_ms, 5'000U);
+  send(connection, messages_stored{{{sent.requests[0].id, ec::ok, position{8}, {}, {}, 77'000}}});
+  run();
+  EXPECT_EQ(only<native::sent>().items.at(0).due_ms, 77'000U);
+  give(native::send_half{{item}});
+  EXPECT_EQ(halves().at(0).message.delay_ms, 5'000U);
 }
 
 TEST_F(NativeProduce, TakesTheFirstCheckFromTheMessage) {

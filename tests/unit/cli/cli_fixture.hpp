@@ -32,6 +32,11 @@ public:
     colours_ = true;
     return *this;
   }
+  /// What the clock shows.
+  cli& wall(wall_ms now) {
+    now_ = now;
+    return *this;
+  }
   [[nodiscard]] ended run(std::vector<std::string> arguments) const {
     std::istringstream in{input_};
     std::ostringstream out;
@@ -40,6 +45,8 @@ public:
                  auto found = variables_.find(std::string{name});
                  return found == variables_.end() ? std::nullopt : std::optional{found->second};
                }};
+    if (now_ != 0)
+      io.wall = [this] { return now_; };
     auto code = ::handfast::cli::run(std::move(arguments), io);
     return {code, out.str(), err.str()};
   }
@@ -48,6 +55,7 @@ private:
   std::string input_;
   std::map<std::string, std::string> variables_;
   bool colours_ = false;
+  wall_ms now_ = 0;
 };
 
 inline ended run_cli(std::vector<std::string> arguments) {

@@ -79,6 +79,8 @@ TEST(Unreachable, IsSaidAtOnceByEveryClientCommand) {
            {"tx", "commit", id},
            {"tx", "rollback", id},
            {"tx", "reopen", id},
+           {"delay", "list"},
+           {"delay", "cancel", "4096"},
            {"group", "list"},
            {"quarantine", "list"}}) {
     auto name = ::testing::PrintToString(arguments);

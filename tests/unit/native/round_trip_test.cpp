@@ -235,6 +235,16 @@ TEST(NativeAdmin, ListingsComeBackWhole) {
   EXPECT_EQ(encoded(round_trip(q)), encoded(q));
 }
 
+TEST(NativeDelays, EverythingComesBack) {
+  EXPECT_COMES_BACK((list_delayed{{1}, "orders", 1'700'000'000'000, {4096}, 7}));
+  EXPECT_COMES_BACK((cancel_delayed{{1}, {4096}}));
+  EXPECT_COMES_BACK(
+      (delayed_page{{1},
+                    true,
+                    {{{4096}, some_transaction(3), 1'700'000'000'001, 99, {3}, "orders"},
+                     {{8192}, {}, 5, 1, {0}, {}}}}));
+}
+
 TEST(NativeAdmin, ALongListingIsOneFlatSegment) {
   transactions page;
   page.items.resize(500);
