@@ -96,9 +96,10 @@ void check_desk::on_opened(pending_table::place place) {
   sessions_.seen(entry.producer);
   if (!served_ || entry.state != pending_state::pending)
     return;
-  const auto rules = policy_of(entry);
-  if (rules.timeout < short_timeout) {
-    arm(entry, next_due(entry, rules, now()));
+  const auto timeout = fold_->rules.timeout_of(env_->settings->transaction.checks, entry.topic,
+                                               entry.group, entry.timeout_ms);
+  if (timeout < short_timeout) {
+    arm(entry, next_due(entry, policy_of(entry), now()));
     send_armed();
     return;
   }

@@ -4,8 +4,8 @@
 /// checkpoint file. No actor in here.
 
 #include "actors/roles.hpp"
+#include "actors/run_content.hpp"
 #include "storage/checkpoint_file.hpp"
-#include "storage/run_writer.hpp"
 #include "storage/segment_set.hpp"
 #include "storage/store_directory.hpp"
 
@@ -56,24 +56,13 @@ private:
                  storage::checkpoint_writer writer);
   result<void> fold_lost_queues();
   result<void> write_run();
-  result<void> write_entries(storage::run_writer& run);
-  result<void> write_samples(storage::run_writer& run);
-
-  struct sample {
-    queue_key view;
-    queue_offset offset;
-    position at;
-    auto operator<=>(const sample&) const = default;
-  };
 
   checkpoint_places places_;
   position run_from_;
   position start_;
   wall_ms now_ms_;
   storage::checkpoint_writer writer_;
-  std::vector<std::pair<queue_key, visible_entry>> entries_;
-  std::vector<stored_outcome> outcomes_;
-  std::vector<sample> samples_;
+  run_content content_;
   std::vector<queue_key> lost_;
 };
 

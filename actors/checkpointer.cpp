@@ -59,7 +59,8 @@ void checkpointer_state::on_make(const make_checkpoint& x) {
 }
 
 /// Where the next run begins: the same rule by which a recovery decides how far back it must
-/// replay.
+/// replay. Damaged runs count: LOG READER makes them again, and memory no longer has what they
+/// held.
 result<position> checkpointer_state::newest_run_end() const {
   auto last =
       storage::load_newest_checkpoint(*places_.disk, places_.paths.checkpoints(), places_.store_id);
@@ -71,7 +72,7 @@ result<position> checkpointer_state::newest_run_end() const {
   auto runs = storage::open_runs(*places_.disk, places_.paths.runs(), places_.store_id, true);
   if (!runs)
     return tl::unexpected{runs.error()};
-  return runs->first_uncovered(begin + storage::segment_header_bytes, last->newest->info.start);
+  return runs->first_unnamed(begin + storage::segment_header_bytes, last->newest->info.start);
 }
 
 void checkpointer_state::list_sources() {

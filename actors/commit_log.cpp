@@ -9,6 +9,13 @@
 
 namespace handfast {
 
+namespace {
+
+/// Until then everyone has come up and can give a part.
+constexpr std::chrono::seconds recovered_damage_after{2};
+
+} // namespace
+
 void commit_log_state::start(const shard_environment& env, commit_log_start from) {
   HANDFAST_ASSERT(env.time && env.idle && env.writer && env.settings);
   HANDFAST_ASSERT(from.log && from.codec);
@@ -18,6 +25,10 @@ void commit_log_state::start(const shard_environment& env, commit_log_start from
   durable_ = from.end;
   checkpoint_from_ = from.checkpoint_from.value != 0 ? from.checkpoint_from : log_->begin();
   last_sync_ = env.time->now();
+  // Not all that a recovery lists would be found again by the next one.
+  damage_unsaved_ = !tail_.quarantined.empty();
+  if (damage_unsaved_)
+    next_for_damage_ = last_sync_ + recovered_damage_after;
   builder_.emplace(*from.codec, log_->layout(), from.end);
   builder_->set_epoch(from.epoch);
   builder_->set_durable(durable_);
@@ -61,8 +72,13 @@ void commit_log_state::on_bind(const bind_queue& x) {
 }
 
 void commit_log_state::on_damage(const note_damage& x) {
-  spdlog::error("quarantined: {} at position {}: {}", x.item.what, x.item.at.value, x.item.why);
+  const auto before = tail_.quarantined.size();
   tail_.quarantine(x.item);
+  if (tail_.quarantined.size() == before)
+    return; // listed already
+  spdlog::error("quarantined: {} at position {}: {}", x.item.what, x.item.at.value, x.item.why);
+  damage_unsaved_ = true;
+  maybe_checkpoint();
 }
 
 status_report commit_log_state::status() const {
@@ -87,7 +103,7 @@ status_report commit_log_state::status() const {
       {"handfast_log_refused_total", "", number(refused_)},
       {"handfast_log_producers", "", number(tail_.windows.producers())},
       {"handfast_log_queues", "", number(queues_.size())},
-      {"handfast_log_disk_full", "", disk_full_ ? 1.0 : 0.0},
+      {"handfast_log_disk_full", "", disk_.full ? 1.0 : 0.0},
       {"handfast_log_failed", "", failed_ ? 1.0 : 0.0},
       {"handfast_checkpoints_total", "", number(checkpoints_)},
       {"handfast_checkpoint_behind_bytes", "", number(durable_.value - checkpoint_from_.value)},

@@ -11,14 +11,15 @@
 ///            appender_registered, make_checkpoint, shard_failed, stopped
 /// Owns       the forming batch and the one in flight, next offsets, windows of numbered sends, who
 /// folds Supervised by node_supervisor: its abnormal end restarts the shard as a unit, through
-/// recovery Blocks?    no; the writer does
+/// recovery Blocks?    no, the writer does; but its last act in an ordered stop is one small sync
 ///
 /// Guarantees: positions and offsets are given in the order of arrival; at most one batch is in
 /// flight, and what came meanwhile forms the next; nothing is said or dispatched before its batch
 /// is synced; batches are dispatched in log order, each to op_store, half_store, topic_registry,
 /// delay_scheduler, groups and queues before connections are answered; a repeated numbered send is
-/// stored once; appends of a dead incarnation are refused once its successor has registered; after
-/// a failed write or sync nothing is accepted any more. Not guaranteed: an answer after a failure
+/// stored once; appends of a dead incarnation are refused once its successor has registered; damage
+/// that is noted is in a checkpoint soon after; after a failed write or sync nothing is accepted any
+/// more. Not guaranteed: an answer after a failure
 /// (`outcome_unknown` is said as far as possible). Messages of `buffered` topics are treated as
 /// durable ones.
 
@@ -71,7 +72,7 @@ public:
   void on_flush();
   void on_batch_synced(const batch_synced& x);
   void on_tick(const tick& x);
-  void on_disk_state(const disk_state& x) { disk_full_ = x.full; }
+  void on_disk_state(const disk_state& x) { disk_ = x; }
   void on_delay_room(const delay_room& x) { delays_full_ = x.full; }
   void on_damage(const note_damage& x);
   void on_stop();
@@ -101,6 +102,8 @@ private:
   // commit_log_append.cpp
   [[nodiscard]] ec refusal_of_new() const;
   [[nodiscard]] ec refusal_of_rest() const;
+  /// What there is to say beyond the code.
+  [[nodiscard]] std::string detail_of(ec refusal) const;
   wall_ms stamp_time();
   void accept_message(store_request& r, const caf::strong_actor_ptr& asker, ec refusal, wall_ms now,
                       std::vector<message_stored>& at_once);
@@ -155,10 +158,12 @@ private:
   position checkpoint_from_;
   std::uint64_t checkpoint_bytes_ = 0;
   bool checkpoint_running_ = false;
+  bool damage_unsaved_ = false; ///< something is listed that no checkpoint has
+  clock_point next_for_damage_; ///< not before, so that much damage makes few checkpoints
   clock_point next_checkpoint_; ///< not before, after a failed one
   std::shared_ptr<const checkpoint_members> members_;
 
-  bool disk_full_ = false;
+  disk_state disk_;
   bool delays_full_ = false;
   std::optional<error> failed_;
   enum class stage : std::uint8_t { open, draining, last_checkpoint, over } stage_ = stage::open;

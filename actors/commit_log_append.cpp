@@ -34,7 +34,7 @@ ec commit_log_state::refusal_of_new() const {
     return ec::io_error;
   if (stage_ != stage::open)
     return ec::stopping;
-  if (disk_full_)
+  if (disk_.full)
     return ec::disk_full;
   return builder_->tail().value - durable_.value >= log_admission_bytes_max ? ec::busy : ec::ok;
 }
@@ -45,10 +45,14 @@ ec commit_log_state::refusal_of_rest() const {
     return ec::io_error;
   if (stage_ == stage::last_checkpoint || stage_ == stage::over)
     return ec::stopping;
-  if (!disk_full_)
+  if (!disk_.full)
     return ec::ok;
   const auto waiting = builder_->tail().value - durable_.value;
   return log_->prepared_ahead() < waiting + log_reserve_bytes ? ec::disk_full : ec::ok;
+}
+
+std::string commit_log_state::detail_of(ec refusal) const {
+  return refusal == ec::disk_full ? disk_.detail : std::string{};
 }
 
 wall_ms commit_log_state::stamp_time() {
@@ -64,7 +68,8 @@ void commit_log_state::on_append_messages(append_messages& x) {
   for (auto& request : x.requests)
     accept_message(request, asker, refusal, now, at_once);
   if (!at_once.empty() && asker)
-    self_->send(caf::actor_cast<connection_actor>(asker), messages_stored{std::move(at_once)});
+    self_->send(caf::actor_cast<connection_actor>(asker),
+                messages_stored{std::move(at_once), detail_of(refusal)});
   appended();
 }
 
@@ -176,7 +181,7 @@ void commit_log_state::accept_record(log_record& r, const append_records& from, 
       why = ec::too_many_delayed;
   }
   if (why != ec::ok) {
-    refused.add(cookie, {why, {}});
+    refused.add(cookie, {why, detail_of(why)});
     return;
   }
   r.time_ms = now;
@@ -217,6 +222,9 @@ void commit_log_state::take_offsets(log_record& r) {
         e.due_ms += r.time_ms;
       else
         e.offset = tail_.heads.take({e.topic, e.queue});
+  } else if (r.type == record_type::dead_letter) {
+    auto& m = std::get<dead_letter_record>(r.content).message;
+    m.offset = tail_.heads.take({m.topic, m.queue});
   } else if (r.type == record_type::release) {
     for (auto& e : std::get<release_record>(r.content).entries)
       e.offset = tail_.heads.take({e.topic, e.queue});

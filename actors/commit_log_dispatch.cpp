@@ -17,6 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr auto mark_after = 1s;
 constexpr auto checkpoint_retry_after = 5s;
+constexpr auto damage_checkpoints_apart = 5s;
 constexpr int last_checkpoint_attempts = 3;
 
 } // namespace
@@ -62,6 +63,9 @@ void commit_log_state::dispatch(const record_batch& batch) {
     else if (record.type == record_type::decide)
       tail_.heads.set_durable(queue_heads::op_view,
                               {std::get<decide_record>(record.content).op_offset.value + 1});
+    else if (const auto* meta = std::get_if<meta_record>(&record.content);
+             meta && meta->change == meta_change::group_deleted)
+      subscribers_.forget(group_id{meta->id});
     mark_needed_ = mark_needed_ || record.type != record_type::mark;
     for_each_visible(record, [&](queue_key queue, const visible_entry& entry) {
       if (visible_.empty() || visible_.back().queue != queue) {
@@ -102,7 +106,7 @@ void commit_log_state::dispatch_entries(position to) {
 void commit_log_state::answer(batch_waiters& waiters) {
   for (auto& asker : waiters.askers)
     self_->send(caf::actor_cast<connection_actor>(asker.who),
-                messages_stored{std::move(asker.results)});
+                messages_stored{std::move(asker.results), {}});
   std::vector<std::pair<appender, append_repeated>> repeats;
   for (const auto& r : waiters.repeats) {
     if (repeats.empty() || repeats.back().first != r.who)
@@ -135,7 +139,7 @@ void commit_log_state::answer_unknown(batch_waiters& waiters, const record_batch
       r = {r.id, ec::outcome_unknown, {}, r.queue, {}};
   for (auto& asker : waiters.askers)
     self_->send(caf::actor_cast<connection_actor>(asker.who),
-                messages_stored{std::move(asker.results)});
+                messages_stored{std::move(asker.results), {}});
   const auto refuse = [&](const fold_actor* actor, std::uint64_t cookie) {
     if (actor)
       self_->send(*actor, append_refused{{cookie}, {ec::outcome_unknown, {}}});
@@ -156,8 +160,9 @@ void commit_log_state::report_failure() {
 
 // -- marks ----------------------------------------------------------------------
 
+/// Also looks again whether damage is to be saved.
 void commit_log_state::arm_mark() {
-  if (!mark_needed_ || mark_armed_ || failed_ || stage_ != stage::open)
+  if (!(mark_needed_ || damage_unsaved_) || mark_armed_ || failed_ || stage_ != stage::open)
     return;
   mark_armed_ = true;
   self_->delayed_send(self_, mark_after, tick{});
@@ -167,6 +172,8 @@ void commit_log_state::arm_mark() {
 /// tell corruption from a torn tail.
 void commit_log_state::on_tick(const tick&) {
   mark_armed_ = false;
+  if (damage_unsaved_)
+    maybe_checkpoint();
   if (flight_ || !builder_->empty() || env_->time->now() - last_sync_ < mark_after) {
     arm_mark();
     return;
@@ -180,12 +187,19 @@ void commit_log_state::on_tick(const tick&) {
 // -- checkpoints ----------------------------------------------------------------
 
 void commit_log_state::maybe_checkpoint() {
-  if (checkpoint_running_ || failed_ || stage_ != stage::open || !peers_ ||
-      env_->time->now() < next_checkpoint_)
+  if (checkpoint_running_ || failed_ || stage_ != stage::open || !peers_)
     return;
+  if (env_->time->now() < next_checkpoint_) {
+    if (damage_unsaved_)
+      arm_mark();
+    return;
+  }
   const auto due = std::max(env_->settings->store.checkpoint_bytes, 4 * checkpoint_bytes_);
-  if (durable_.value - checkpoint_from_.value >= due)
+  const bool for_damage = damage_unsaved_ && env_->time->now() >= next_for_damage_;
+  if (for_damage || durable_.value - checkpoint_from_.value >= due)
     send_checkpoint(false);
+  else if (damage_unsaved_)
+    arm_mark();
 }
 
 void commit_log_state::send_checkpoint(bool final) {
@@ -200,6 +214,8 @@ void commit_log_state::send_checkpoint(bool final) {
   members->untaken = tail_.untaken.all();
   members_ = std::move(members);
   checkpoint_running_ = true;
+  if (std::exchange(damage_unsaved_, false))
+    next_for_damage_ = env_->time->now() + damage_checkpoints_apart;
   self_->send(peers_->checkpointer.actor, make_checkpoint{durable_, final, members_});
 }
 
@@ -239,7 +255,10 @@ void commit_log_state::on_checkpoint_made(const checkpoint_made& x) {
     checkpoint_bytes_ = x.bytes;
   } else {
     next_checkpoint_ = env_->time->now() + checkpoint_retry_after;
+    damage_unsaved_ = !tail_.quarantined.empty();
   }
+  if (damage_unsaved_)
+    maybe_checkpoint();
   if (stage_ == stage::last_checkpoint && x.why.code != ec::ok &&
       last_checkpoints_ >= last_checkpoint_attempts)
     finish_stop("the last checkpoint: " + to_string(x.why));
@@ -281,6 +300,9 @@ void commit_log_state::continue_stop() {
 
 void commit_log_state::finish_stop(std::string unfinished) {
   stage_ = stage::over;
+  if (unfinished.empty())
+    if (auto noted = log_->note_end(durable_); !noted)
+      unfinished = "the note of the log's end: " + to_string(noted.error());
   if (peers_)
     self_->send(peers_->supervisor.actor, stopped{name, std::move(unfinished)});
 }

@@ -1,3 +1,5 @@
+// CONSUMER GROUP: its start, members, time and end. Queues, fetches, progress and dead letters have
+// files of their own.
 #include "actors/consumer_group.hpp"
 
 #include "actors/type_ids.hpp"
@@ -11,20 +13,13 @@
 
 namespace handfast {
 
-namespace {
-
-connection_actor connection_of(const caf::strong_actor_ptr& who) {
-  return caf::actor_cast<connection_actor>(who);
-}
-
-} // namespace
-
 void consumer_group_state::begin(const shard_environment* environment,
                                  fold_start<progress_table> from) {
   env = environment;
   cookies = cookie_source{from.life};
   // A lease of an earlier life must never look like one of this life.
   last_lease = from.life.value << 40;
+  refresh_rules();
   const auto id = from.fold.group();
   HANDFAST_ASSERT(id != group_id{});
   member.emplace(self, appender{appender_role::consumer_group, id.value, from.life},
@@ -32,435 +27,99 @@ void consumer_group_state::begin(const shard_environment* environment,
 }
 
 void consumer_group_state::on_peers(const shard_peers& peers) {
+  const bool reader_changed = log_reader.life != peers.log_reader.life;
+  const bool registry_changed = topic_registry.life != peers.topic_registry.life;
   supervisor = peers.supervisor;
   commit_log = peers.commit_log.actor;
+  log_reader = peers.log_reader;
+  topic_registry = peers.topic_registry;
   member->connect(peers);
+  if (registry_changed && topic_registry.actor) {
+    ended = false; // whoever wanted to delete the group has forgotten it
+    box.asked = false;
+    self->send(topic_registry.actor, ask_group_rules{group()});
+    bury_more();
+  }
+  if (reader_changed) {
+    for (const auto& [key, s] : queues)
+      if (s->heads)
+        forget_questions(*s);
+    for (auto& [id, places] : std::exchange(burial_reads, {}))
+      ask_originals(std::move(places));
+    pump_all();
+  }
 }
 
-member_no consumer_group_state::member_of(const caf::strong_actor_ptr& who) {
-  const auto [found, added] =
-      members.try_emplace(caf::actor_cast<caf::actor_addr>(who), last_member + 1);
+void consumer_group_state::on_rules(const group_rules& x) {
+  group_name = x.name;
+  unknown = x.name.empty();
+  ended = false; // if it was to be deleted, that came to nothing
+  own_delivery_max = x.delivery_max;
+  refresh_rules();
+  if (unknown)
+    end_fetches(ec::unknown_group);
+  else
+    bury_more();
+}
+
+/// Options of the node may have changed.
+void consumer_group_state::refresh_rules() {
+  const auto& node = env->settings->consumer;
+  rules.delivery_max = own_delivery_max != 0 ? own_delivery_max : node.delivery_max;
+  rules.backoff_min_ms = static_cast<std::uint64_t>(node.retry_backoff_min.count());
+  rules.backoff_max_ms = static_cast<std::uint64_t>(node.retry_backoff_max.count());
+}
+
+/// Why nobody is served now.
+ec consumer_group_state::not_now() const {
+  if (stopping)
+    return ec::stopping;
+  if (ended || unknown)
+    return ec::unknown_group;
+  return member->serving() ? ec::ok : ec::recovering;
+}
+
+// -- members --------------------------------------------------------------------------
+
+member_no consumer_group_state::member_of(const caf::strong_actor_ptr& who,
+                                          const std::string& called) {
+  const auto [found, added] = members.try_emplace(caf::actor_cast<caf::actor_addr>(who));
   if (added) {
-    ++last_member;
+    found->second.number = ++last_member;
     self->monitor(caf::actor_cast<caf::actor>(who));
   }
-  return found->second;
+  if (found->second.name.empty())
+    found->second.name = called;
+  return found->second.number;
 }
 
-// -- queues -----------------------------------------------------------------------
-
-consumer_group_state::slot& consumer_group_state::open(queue_key key, bool from_end) {
-  auto found = queues.find(key);
-  if (found == queues.end()) {
-    slot made;
-    const auto* progress = member->fold.find(key);
-    made.window = progress ? std::make_unique<queue_window>(key, *progress)
-                           : std::make_unique<queue_window>(key);
-    made.from_end = from_end && !progress;
-    found = queues.emplace(key, std::move(made)).first;
-    self->send(supervisor.actor, find_queue{key});
-  } else if (found->second.at == slot::stage::missing) {
-    found.value().at = slot::stage::finding;
-    self->send(supervisor.actor, find_queue{key});
-  }
-  return found.value();
+member_no consumer_group_state::known_member(const caf::strong_actor_ptr& who) const {
+  const auto found = members.find(caf::actor_cast<caf::actor_addr>(who));
+  return found == members.end() ? 0 : found->second.number;
 }
-
-void consumer_group_state::open_topic(const fetch_messages& what) {
-  auto [found, added] = topics.try_emplace(what.topic);
-  auto& topic = found->second;
-  const bool is_new = added && !member->fold.knows(what.topic);
-  const auto known = std::exchange(topic.queues, std::max(topic.queues, what.queues));
-  for (std::uint32_t n = 0; n < topic.queues; ++n)
-    open({what.topic, queue_no{static_cast<std::uint16_t>(n)}},
-         is_new && n >= known && what.start.from == start_from::latest);
-}
-
-void consumer_group_state::on_queue(const queue_found& x) {
-  const auto found = queues.find(x.queue);
-  if (found == queues.end())
-    return;
-  auto& s = found.value();
-  if (!x.actor) {
-    s.at = slot::stage::missing;
-  } else if (s.life != x.life || s.at == slot::stage::finding || s.at == slot::stage::missing) {
-    s.actor = x.actor;
-    s.life = x.life;
-    s.at = slot::stage::idle;
-    ask(s);
-  }
-  retry_held_acks();
-  pump(x.queue.topic);
-}
-
-/// Asks the queue for what comes next. Of a queue whose end is wanted only the end.
-void consumer_group_state::ask(slot& s) {
-  HANDFAST_ASSERT(s.at == slot::stage::idle);
-  s.at = slot::stage::fetching;
-  s.asked = ++last_asked;
-  self->send(s.actor, fetch_entries{correlation{s.asked}, s.window->key(), s.window->next(),
-                                    s.from_end ? 0 : prefetch_entries});
-}
-
-/// Fetches ahead, or watches the end, so that a member that waits need not wait longer.
-void consumer_group_state::refill(slot& s) {
-  const bool at_rest = s.at == slot::stage::idle || s.at == slot::stage::watching;
-  if (!at_rest || s.window->ready() >= prefetch_below)
-    return;
-  if (s.window->queue_has_more()) {
-    s.at = slot::stage::idle;
-    ask(s);
-  } else if (s.at == slot::stage::idle) {
-    s.at = slot::stage::watching;
-    self->send(s.actor, watch_queue{s.window->key(), s.window->next()});
-  }
-}
-
-void consumer_group_state::on_entries(const entries_fetched& x) {
-  const auto found = queues.find(x.queue);
-  if (found == queues.end() || found->second.at != slot::stage::fetching ||
-      found->second.asked != x.id.value)
-    return;
-  auto& s = found.value();
-  s.at = slot::stage::idle;
-  if (x.code != ec::ok) {
-    ask_retry();
-    return;
-  }
-  if (s.from_end) {
-    s.from_end = false;
-    s.window->grew(x.end);
-    s.window->begin_at(x.end);
-    dirty.insert(x.queue);
-    ask_write();
-  } else {
-    s.window->take(x.entries, x.first, x.end);
-    if (x.entries.empty() && s.window->queue_has_more()) {
-      ask_retry();
-      return;
-    }
-  }
-  retry_held_acks();
-  pump(x.queue.topic);
-}
-
-void consumer_group_state::on_grew(const queue_grew& x) {
-  const auto found = queues.find(x.queue);
-  if (found == queues.end() || found->second.at != slot::stage::watching)
-    return;
-  auto& s = found.value();
-  s.at = slot::stage::idle;
-  s.window->grew(x.end);
-  refill(s);
-}
-
-void consumer_group_state::ask_retry() {
-  if (std::exchange(retry_asked, true))
-    return;
-  self->delayed_send(self, retry_after, tick{retry_timer});
-}
-
-// -- fetching ---------------------------------------------------------------------
-
-void consumer_group_state::on_fetch(const fetch_messages& x) {
-  const auto who = self->current_sender();
-  if (!who)
-    return;
-  if (stopping || !member->serving()) {
-    self->send(connection_of(who), deliver{x.id, stopping ? ec::stopping : ec::recovering, {}});
-    return;
-  }
-  if (x.queues == 0 || x.queues > limits::queues_max || x.max == 0) {
-    self->send(connection_of(who), deliver{x.id, ec::bad_request, {}});
-    return;
-  }
-  open_topic(x);
-  parked_fetch fetch{who, member_of(who), x, {}};
-  fetch.what.max = std::min(x.max, deliver_max);
-  const auto wait = std::chrono::milliseconds{std::min(x.wait_ms, wait_ms_max)};
-  fetch.until = env->time->now() + wait;
-  const auto until = fetch.until;
-  parked.push_back(std::move(fetch));
-  pump(x.topic);
-  if (!parked.empty())
-    arm(until);
-}
-
-/// Serves the fetches that wait for `topic`, in the order in which they came.
-void consumer_group_state::pump(topic_id topic) {
-  const auto found = topics.find(topic);
-  if (found == topics.end() || stopping)
-    return;
-  auto& slots = found->second;
-  const auto now = env->time->now();
-  bool dry = false;
-  for (auto at = parked.begin(); at != parked.end();) {
-    if (at->what.topic != topic) {
-      ++at;
-      continue;
-    }
-    dry = dry || !fill(*at, slots);
-    if (!dry) {
-      at = parked.erase(at);
-      continue;
-    }
-    const bool over = at->until <= now;
-    if (over && (settled(topic, slots) || at->until + grace <= now)) {
-      end_fetch(*at, verdict_on(topic, slots));
-      at = parked.erase(at);
-    } else {
-      ++at;
-    }
-  }
-  for (std::uint32_t n = 0; n < slots.queues; ++n)
-    refill(queues.find({topic, queue_no{static_cast<std::uint16_t>(n)}}).value());
-}
-
-void consumer_group_state::pump_all() {
-  for (const auto& [topic, slots] : topics)
-    pump(topic);
-}
-
-/// Hands out what there is, one queue after another. False if there was nothing.
-bool consumer_group_state::fill(const parked_fetch& fetch, topic_slot& topic) {
-  deliver out;
-  out.id = fetch.what.id;
-  const auto ends = env->time->now() + env->settings->consumer.lease;
-  std::uint64_t bytes = 0;
-  bool full = false;
-  std::uint32_t idle = 0; // queues in a row that had nothing
-  while (!full && idle < topic.queues) {
-    const auto n = static_cast<std::uint16_t>(topic.turn % topic.queues);
-    auto& window = *queues.find({fetch.what.topic, queue_no{n}}).value().window;
-    const auto* next = window.peek();
-    if (!next) {
-      ++idle;
-      ++topic.turn;
-      continue;
-    }
-    bytes += next->length;
-    if (fetch.what.bytes_max != 0 && bytes > fetch.what.bytes_max && !out.deliveries.empty())
-      break;
-    idle = 0;
-    out.deliveries.push_back(window.hand_out(++last_lease, fetch.holder, ends));
-    full = out.deliveries.size() >= fetch.what.max;
-    ++topic.turn;
-  }
-  if (out.deliveries.empty())
-    return false;
-  self->send(connection_of(fetch.who), std::move(out));
-  arm(ends);
-  return true;
-}
-
-/// Whether each queue has said all that it has to say at the moment.
-bool consumer_group_state::settled(topic_id topic, const topic_slot& slots) const {
-  for (std::uint32_t n = 0; n < slots.queues; ++n) {
-    const auto& s = queues.find({topic, queue_no{static_cast<std::uint16_t>(n)}})->second;
-    const bool pending = s.at == slot::stage::finding || s.at == slot::stage::fetching ||
-                         (s.at == slot::stage::idle && s.window->queue_has_more() &&
-                          s.window->ready() < prefetch_below);
-    if (pending)
-      return false;
-  }
-  return true;
-}
-
-ec consumer_group_state::verdict_on(topic_id topic, const topic_slot& slots) const {
-  for (std::uint32_t n = 0; n < slots.queues; ++n)
-    if (queues.find({topic, queue_no{static_cast<std::uint16_t>(n)}})->second.at !=
-        slot::stage::missing)
-      return ec::ok;
-  return ec::unknown_topic;
-}
-
-void consumer_group_state::end_fetch(const parked_fetch& fetch, ec code) {
-  self->send(connection_of(fetch.who), deliver{fetch.what.id, code, {}});
-}
-
-// -- acknowledging ------------------------------------------------------------------
-
-void consumer_group_state::on_acknowledge(const acknowledge& x) {
-  const auto who = self->current_sender();
-  if (!who)
-    return;
-  if (!member->serving()) {
-    self->send(connection_of(who), acknowledged{x.id, ec::recovering, 0, 0});
-    return;
-  }
-  if (try_acknowledge(who, x))
-    return;
-  if (held_acks.size() < held_acks_max)
-    held_acks.push_back({who, x});
-  else
-    self->send(connection_of(who), acknowledged{x.id, ec::recovering, 0, 0});
-}
-
-/// False if the end of a queue is not known yet, as after a restart: then nothing was done.
-bool consumer_group_state::try_acknowledge(const caf::strong_actor_ptr& who,
-                                           const acknowledge& what) {
-  bool known = true;
-  for (const auto& item : what.items) {
-    const auto& s = open(item.queue, false);
-    known = known && (s.window->end_known() || s.at == slot::stage::missing);
-  }
-  if (!known)
-    return false;
-  acknowledged answer{what.id, ec::ok, 0, 0};
-  for (const auto& item : what.items) {
-    auto& window = *queues.find(item.queue).value().window;
-    const auto before = window.leased();
-    if (item.what == handling::unreadable)
-      note_unreadable(item, window.held_at(item.offset));
-    switch (window.acknowledge(item)) {
-    case queue_window::ack::accepted:
-      ++answer.accepted;
-      break;
-    case queue_window::ack::late:
-      ++answer.late;
-      break;
-    case queue_window::ack::unknown:
-      ++answer.late;
-      break;
-    }
-    if (ends_delivery(item.what))
-      dirty.insert(item.queue);
-    else if (window.leased() != before)
-      attempts_changed(item.queue);
-  }
-  answers.push_back({who, answer});
-  ask_write();
-  for (const auto& item : what.items)
-    if (!parked.empty())
-      pump(item.queue.topic);
-  return true;
-}
-
-void consumer_group_state::retry_held_acks() {
-  for (auto held = held_acks.size(); held > 0; --held) {
-    auto next = std::move(held_acks.front());
-    held_acks.pop_front();
-    if (!try_acknowledge(next.who, next.what))
-      held_acks.push_back(std::move(next));
-  }
-}
-
-void consumer_group_state::note_unreadable(const acknowledgement& what, position at) {
-  self->send(commit_log, note_damage{{at,
-                                      "message",
-                                      "topic " + std::to_string(what.queue.topic.value) +
-                                          " queue " + std::to_string(what.queue.queue.value) +
-                                          " offset " + std::to_string(what.offset.value) +
-                                          ": its stored bytes fail their check, not delivered",
-                                      {}}});
-}
-
-// -- progress -----------------------------------------------------------------------
-
-void consumer_group_state::attempts_changed(queue_key key) {
-  lazily_dirty.insert(key);
-  if (std::exchange(lazy_asked, true))
-    return;
-  self->delayed_send(self, lazy_write, tick{lazy_timer});
-}
-
-/// Behind what else is in the mailbox now, so that one record answers all of it.
-void consumer_group_state::ask_write() {
-  if (!std::exchange(write_asked, true))
-    self->send(self, tick{write_timer});
-}
-
-void consumer_group_state::write() {
-  write_asked = false;
-  if (in_flight.size() >= writes_max && !stopping)
-    return; // goes on as soon as one of them is durable
-  dirty.merge(lazily_dirty);
-  lazily_dirty.clear();
-  if (dirty.empty()) {
-    answer_unchanged();
-    return;
-  }
-  progress_record progress;
-  progress.groups.reserve(dirty.size());
-  for (const auto key : dirty)
-    progress.groups.push_back(queues.find(key)->second.window->progress().record(group(), key));
-  dirty.clear();
-  log_record record;
-  record.type = record_type::progress;
-  record.time_ms = env->time->wall();
-  record.cookie = cookies.next();
-  record.content = std::move(progress);
-  in_flight.emplace(record.cookie, std::exchange(answers, {}));
-  append_records order{member->who(), {}};
-  order.records.push_back(std::move(record));
-  self->send(commit_log, std::move(order));
-}
-
-/// Answers those whose items changed nothing, as one that hands back what it no longer holds: a
-/// record without a queue in it would never come back here. They wait only for what is being
-/// written.
-void consumer_group_state::answer_unchanged() {
-  for (auto& answer : std::exchange(answers, {}))
-    if (in_flight.empty())
-      self->send(connection_of(answer.who), answer.what);
-    else
-      in_flight.rbegin()->second.push_back(std::move(answer));
-}
-
-void consumer_group_state::written(std::uint64_t cookie) {
-  const auto found = in_flight.find(cookie);
-  if (found == in_flight.end())
-    return;
-  const auto waiting = std::move(found->second);
-  in_flight.erase(found);
-  for (const auto& answer : waiting)
-    self->send(connection_of(answer.who), answer.what);
-  if (!answers.empty() || !dirty.empty())
-    ask_write();
-  finish_stop();
-}
-
-void consumer_group_state::apply(const log_record& record, bool replayed) {
-  if (record.type != record_type::progress)
-    return;
-  member->fold.apply(std::get<progress_record>(record.content));
-  if (!replayed && !in_flight.empty())
-    written(record.cookie);
-}
-
-/// What was refused is not durable: it goes into the next record that is asked for.
-void consumer_group_state::on_refused(const append_refused& x) {
-  for (const auto cookie : x.cookies) {
-    const auto found = in_flight.find(cookie);
-    if (found == in_flight.end())
-      continue;
-    for (auto& answer : found->second) {
-      answer.what.code = x.why.code;
-      self->send(connection_of(answer.who), answer.what);
-    }
-    in_flight.erase(found);
-  }
-  for (const auto& [key, s] : queues)
-    if (s.window->progress().base() > 0 || s.window->progress().ranges() > 0)
-      attempts_changed(key);
-  finish_stop();
-}
-
-// -- members and time ---------------------------------------------------------------
 
 void consumer_group_state::on_member_left(const caf::actor_addr& who) {
   const auto found = members.find(who);
   if (found == members.end())
     return;
-  const auto gone = found->second;
+  const auto gone = found->second.number;
   members.erase(found);
   self->demonitor(who);
   std::erase_if(parked, [&](const parked_fetch& f) { return f.holder == gone; });
-  for (auto at = queues.begin(); at != queues.end(); ++at)
-    if (at.value().window->release(gone) > 0)
-      attempts_changed(at->first);
+  const auto now = env->time->now();
+  for (const auto& [key, s] : queues)
+    if (s->window.release(gone, now) > 0)
+      note_changes(*s);
+  for (auto& [id, topic] : topics)
+    if (topic.subscribers.erase(gone) > 0 && topic.ordered()) {
+      topic.owners.leave(gone);
+      settle_owners(topic);
+    }
+  bury_more();
   pump_all();
 }
+
+// -- time -----------------------------------------------------------------------------
 
 void consumer_group_state::arm(time_point when) {
   if (when >= armed_until)
@@ -473,19 +132,30 @@ void consumer_group_state::arm(time_point when) {
 
 void consumer_group_state::run_deadlines() {
   armed_until = time_point::max();
+  refresh_rules();
   const auto now = env->time->now();
-  for (auto at = queues.begin(); at != queues.end(); ++at)
-    if (at.value().window->expire(now) > 0)
-      attempts_changed(at->first);
-  pump_all();
+  for (const auto& [key, s] : queues)
+    if (s->window.expire(now) > 0)
+      note_changes(*s);
+  bury_more();
   auto next = time_point::max();
-  for (auto at = queues.begin(); at != queues.end(); ++at)
-    if (const auto expiry = at.value().window->next_expiry())
+  for (auto& [id, topic] : topics)
+    if (const auto idle = drop_idle(topic, now))
+      next = std::min(next, *idle);
+  settle_moving();
+  pump_all();
+  for (const auto& [key, s] : queues)
+    if (const auto expiry = s->window.next_expiry())
       next = std::min(next, *expiry);
   for (const auto& fetch : parked)
     next = std::min(next, fetch.until > now ? fetch.until : fetch.until + grace);
   if (next != time_point::max())
     arm(next);
+}
+
+void consumer_group_state::ask_retry() {
+  if (!std::exchange(retry_asked, true))
+    self->delayed_send(self, retry_after, tick{retry_timer});
 }
 
 void consumer_group_state::on_tick(const tick& x) {
@@ -499,21 +169,36 @@ void consumer_group_state::on_tick(const tick& x) {
     return run_deadlines();
   case retry_timer:
     retry_asked = false;
-    for (auto at = queues.begin(); at != queues.end(); ++at)
-      refill(at.value());
+    for (const auto& [key, s] : queues)
+      refill(*s);
     return;
+  case burial_timer:
+    burial_asked = false;
+    return bury_more();
   }
 }
 
-// -- being looked at, and the end -----------------------------------------------------
+// -- the end --------------------------------------------------------------------------
+
+void consumer_group_state::end_fetches(ec code) {
+  for (const auto& fetch : std::exchange(parked, {})) {
+    end_fetch(fetch, code);
+    forget_parked(fetch);
+  }
+}
 
 void consumer_group_state::on_stop() {
   stopping = true;
   stop_asker = self->current_sender();
-  for (const auto& fetch : std::exchange(parked, {}))
-    end_fetch(fetch, ec::stopping);
+  end_fetches(ec::stopping);
   for (const auto& held : std::exchange(held_acks, {}))
-    self->send(connection_of(held.who), acknowledged{held.what.id, ec::stopping, 0, 0});
+    send({held.who, acknowledged{held.what.id, ec::stopping, 0, 0}}, ec::ok);
+  for (const auto& [id, job] : std::exchange(resets, {}))
+    send({job.who, progress_reset{job.what.id, ec::stopping, {}}}, ec::ok);
+  for (const auto& [place, waits] : std::exchange(burial_waits, {}))
+    for (const auto& wait : waits)
+      if (std::exchange(wait->open, 0) != 0)
+        send(wait->answer, ec::stopping);
   write();
   finish_stop();
 }
@@ -522,6 +207,27 @@ void consumer_group_state::finish_stop() {
   if (stop_asker && in_flight.empty())
     self->send(caf::actor_cast<node_supervisor_actor>(std::exchange(stop_asker, nullptr)),
                stopped{"consumer_group", {}});
+}
+
+/// The group is to be deleted: refused while it has members.
+void consumer_group_state::on_end() {
+  const auto asker = self->current_sender();
+  if (!asker)
+    return;
+  if (!members.empty() || !member->serving() || stopping) {
+    self->send(caf::actor_cast<topic_registry_actor>(asker),
+               group_ended{group(), members.empty() ? ec::recovering : ec::group_in_use});
+    return;
+  }
+  ended = true;
+  end_asker = asker;
+  finish_end();
+}
+
+void consumer_group_state::finish_end() {
+  if (end_asker && in_flight.empty())
+    self->send(caf::actor_cast<topic_registry_actor>(std::exchange(end_asker, nullptr)),
+               group_ended{group(), ec::ok});
 }
 
 slices_taken consumer_group_state::slices(const std::string& cursor) const {
@@ -537,30 +243,6 @@ slices_taken consumer_group_state::slices(const std::string& cursor) const {
   return taken;
 }
 
-status_report consumer_group_state::status() {
-  const auto own = "group=\"" + std::to_string(group().value) + "\"";
-  status_report report;
-  report.actor = "consumer_group/" + std::to_string(group().value);
-  const auto gauge = [&](const char* what, const std::string& labels, std::uint64_t value) {
-    report.samples.push_back({what, labels, static_cast<double>(value)});
-  };
-  gauge("rocketmq_consumer_connections", own, members.size());
-  gauge("handfast_consumer_parked_fetches", own, parked.size());
-  for (const auto& [key, s] : queues) {
-    const auto labels = own + ",topic=\"" + std::to_string(key.topic.value) + "\",queue=\"" +
-                        std::to_string(key.queue.value) + "\"";
-    const auto base = s.window->progress().base();
-    const auto end = std::max(s.window->end().value, base);
-    gauge("rocketmq_consumer_lag_messages", labels, end - base);
-    gauge("rocketmq_consumer_inflight_messages", labels, s.window->leased());
-    gauge("rocketmq_consumer_ready_messages", labels, s.window->ready());
-    gauge("handfast_consumer_done_offset", labels, base);
-    gauge("handfast_consumer_end_offset", labels, end);
-  }
-  report.quarantined = member->quarantined();
-  return report;
-}
-
 consumer_group_actor::behavior_type consumer_group(consumer_group_state::pointer self,
                                                    const shard_environment* env,
                                                    fold_start<progress_table> from) {
@@ -570,25 +252,34 @@ consumer_group_actor::behavior_type consumer_group(consumer_group_state::pointer
   const auto apply = [&state](const log_record& record, bool replayed) {
     state.apply(record, replayed);
   };
+  // The busiest first: CAF compares a message with one after the other.
   return {
+      [&state](const acknowledge& x) { state.on_acknowledge(x); },
+      [&state](const fetch_messages& x) { state.on_fetch(x); },
+      [&state, apply](const records_durable& x) { state.member->on_durable(x, apply); },
+      [&state](const entries_fetched& x) { state.on_entries(x); },
+      [&state](const queue_grew& x) { state.on_grew(x); },
+      [&state](const tick& x) { state.on_tick(x); },
+      [&state](heads_read& x) { state.on_heads(x); },
+      [&state](records_read& x) { state.on_records(x); },
       [&state](const peers_changed& x) { state.on_peers(*x.peers); },
       [&state](const stop&) { state.on_stop(); },
       [&state](const status_request&) { return state.status(); },
       [&state](const appender_registered& x) { state.member->on_registered(x); },
       [&state](const slices_loaded& x) { state.member->on_slices(x); },
       [&state, apply](const log_replayed& x) { state.member->on_replayed(x, apply); },
-      [&state, apply](const records_durable& x) { state.member->on_durable(x, apply); },
       [&state](const append_refused& x) { state.on_refused(x); },
       [&state](const take_slices& x) { return state.slices(x.cursor); },
-      [&state](const fetch_messages& x) { state.on_fetch(x); },
-      [&state](const acknowledge& x) { state.on_acknowledge(x); },
-      [&state](const entries_fetched& x) { state.on_entries(x); },
-      [&state](const queue_grew& x) { state.on_grew(x); },
+      [&state](const reset_progress& x) { state.on_reset(x); },
+      [&state](const describe_group& x) { state.on_describe(x); },
+      [&state](const offset_found& x) { state.on_offset(x); },
+      [&state](const group_rules& x) { state.on_rules(x); },
+      [&state](const dead_letters_open& x) { state.on_dead_letters_open(x); },
+      [&state](const end_group&) { state.on_end(); },
       [&state, self](const member_left&) {
         state.on_member_left(caf::actor_cast<caf::actor_addr>(self->current_sender()));
       },
       [&state](const queue_found& x) { state.on_queue(x); },
-      [&state](const tick& x) { state.on_tick(x); },
   };
 }
 

@@ -25,6 +25,7 @@
 
 #include "actors/type_ids.hpp"
 #include "messages/assert.hpp"
+#include "messages/record_rule.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -194,7 +195,7 @@ private:
     try {
       apply(record, replayed);
     } catch (const std::exception& e) {
-      quarantined_.push_back({record.at, std::string{name_of(record.type)}, e.what(), {}});
+      quarantined_.push_back({record.at, std::string{name_of(record.type)}, sentence_of(e), {}});
     }
   }
 

@@ -18,6 +18,7 @@ void half_store_state::begin(const shard_environment* env, fold_start<half_fold>
   member_.emplace(self_, appender{appender_role::half_store, 0, from.life},
                   std::string{half_fold::slice_prefix}, std::move(from));
   checks_.emplace(self_, env, &member_->fold, this);
+  self_->at_turn_end([this] { send_gathered(); });
 }
 
 void half_store_state::start_timer(std::chrono::milliseconds in, std::uint32_t timer) {
@@ -46,30 +47,37 @@ void half_store_state::begin_service() {
 }
 
 void half_store_state::on_replayed(const log_replayed& x) {
-  member_->on_replayed(x, [this](const log_record& r, bool replayed) { apply(r, replayed); });
+  apply_with_time([&](auto&& apply_one) { member_->on_replayed(x, apply_one); });
   begin_service();
 }
 
 void half_store_state::on_durable(const records_durable& x) {
-  member_->on_durable(x, [this](const log_record& r, bool replayed) { apply(r, replayed); });
+  apply_with_time([&](auto&& apply_one) { member_->on_durable(x, apply_one); });
   begin_service();
-  send_answers();
-  send_orders();
   answer_stop_if_done();
 }
 
 // -- applying ----------------------------------------------------------------------------
 
-void half_store_state::apply(const log_record& record, bool replayed) {
+/// Looks at the clock once for all records of a batch.
+template <class Fold>
+void half_store_state::apply_with_time(Fold&& fold) {
+  fold([this, now = checks_->now()](const log_record& r, bool replayed) {
+    apply(r, replayed, replayed ? unknown_moment : now);
+  });
+}
+
+void half_store_state::apply(const log_record& record, bool replayed, mono_ms now) {
+  member_->fold.asks.begin_at(record.at);
   switch (record.type) {
   case record_type::half:
-    apply_half(record, replayed);
+    apply_half(record, replayed, now);
     break;
   case record_type::decide:
     apply_decide(record, replayed);
     break;
   case record_type::reopen:
-    apply_reopen(record, replayed);
+    apply_reopen(record, replayed, now);
     break;
   case record_type::checked:
     // Our own counts were here before they were in the log.
@@ -84,8 +92,7 @@ void half_store_state::apply(const log_record& record, bool replayed) {
   }
 }
 
-void half_store_state::apply_half(const log_record& record, bool replayed) {
-  const auto now = replayed ? unknown_moment : checks_->now();
+void half_store_state::apply_half(const log_record& record, bool replayed, mono_ms now) {
   const auto place = member_->fold.apply_half(record, now);
   const auto& message = std::get<message_record>(record.content);
   const bool opens = message.transaction == position{};
@@ -107,11 +114,14 @@ void half_store_state::apply_half(const log_record& record, bool replayed) {
     join_ended(transaction);
 }
 
-void half_store_state::apply_reopen(const log_record& record, bool replayed) {
-  const auto now = replayed ? unknown_moment : checks_->now();
+void half_store_state::apply_reopen(const log_record& record, bool replayed, mono_ms now) {
   const auto place = member_->fold.apply_reopen(record, now);
   if (!replayed)
     checks_->on_opened(place);
+  const auto old = std::get<reopen_record>(record.content).old_transaction;
+  for (auto at = questions_.begin(); at != questions_.end(); ++at)
+    if (at->second.transaction.opened_at == old)
+      at.value().reopened_as = record.at;
   const auto waiting = appends_->take(record.cookie);
   if (!waiting)
     return;
@@ -134,71 +144,90 @@ void half_store_state::apply_decide(const log_record& record, bool replayed) {
     HANDFAST_ASSERT(next + d.messages <= decide.entries.size());
     const auto messages = std::span{decide.entries}.subspan(next, d.messages);
     next += d.messages;
-    if (!replayed) {
-      settle(d.transaction, d.result, d.by, messages);
-      tell_observers({env_->ids.at(d.transaction),
-                      d.result == outcome::committed     ? transaction_state::committed
-                      : d.result == outcome::rolled_back ? transaction_state::rolled_back
-                                                         : transaction_state::given_up,
-                      d.group, 0, d.by, record.time_ms});
-    }
-    member_->fold.pending.erase(d.transaction);
+    settle(d, messages);
+    if (replayed)
+      continue;
+    (d.result == outcome::committed     ? commits_
+     : d.result == outcome::rolled_back ? rollbacks_
+                                        : given_up_) += 1;
+    if (!is_observed())
+      continue;
+    tell_observers({env_->ids.at(d.transaction),
+                    d.result == outcome::committed     ? transaction_state::committed
+                    : d.result == outcome::rolled_back ? transaction_state::rolled_back
+                                                       : transaction_state::given_up,
+                    d.group, 0, d.by, record.time_ms});
   }
 }
 
+bool half_store_state::is_observed() const {
+  return peers_ && !peers_->observers.empty();
+}
+
 void half_store_state::tell_observers(const transaction_event& event) {
-  if (!peers_)
+  if (!is_observed())
     return;
   for (const auto& observer : peers_->observers)
     self_->send(observer, event);
 }
 
-void half_store_state::send_answers() {
+/// One message for each receiver and turn, however many connections asked in it.
+void half_store_state::send_gathered() {
+  send_halves();
+  send_orders();
   stored_.send_all(self_);
   decided_.send_all(self_);
+}
+
+void half_store_state::send_halves() {
+  if (halves_.empty())
+    return;
+  halves_expected_ = halves_.size();
+  self_->send(peers_->commit_log.actor, append_records{member_->who(), std::move(halves_)});
+  halves_.clear();
 }
 
 // -- storing halves ------------------------------------------------------------------------
 
 void half_store_state::on_append(append_halves& x) {
   const auto& asker = self_->current_sender();
-  append_records out{member_->who(), {}};
-  out.records.reserve(x.requests.size());
   std::vector<append_records> repeats;
+  if (halves_.empty())
+    halves_.reserve(std::max(halves_expected_, x.requests.size()));
   for (auto& request : x.requests) {
     const auto code = admits(request);
     if (code == ec::ok) {
-      await_half(request, asker, out);
+      await_half(request, asker, halves_);
     } else if (may_be_stored_already(request, code)) {
       auto same = std::find_if(repeats.begin(), repeats.end(),
                                [code](const auto& r) { return r.unless_repeated == code; });
       if (same == repeats.end())
         same = repeats.insert(same, append_records{member_->who(), {}, code});
-      await_half(request, asker, *same);
+      await_half(request, asker, same->records);
     } else {
       ++refusals_;
       stored_.add(asker, {request.id, code, {}, {}, {}});
     }
   }
-  if (!out.records.empty())
-    self_->send(peers_->commit_log.actor, std::move(out));
+  if (repeats.empty())
+    return;
+  send_halves(); // what they repeat may be among them
   for (auto& r : repeats)
     self_->send(peers_->commit_log.actor, std::move(r));
-  send_answers();
 }
 
 void half_store_state::await_half(half_request& request, const caf::strong_actor_ptr& asker,
-                                  append_records& out) {
+                                  std::vector<log_record>& out) {
   auto& message = request.message;
   message.transaction = request.joined.opened_at;
-  awaited waiting{asker,         request.id,   message.transaction, message.payload.size(),
-                  message.topic, awaited::half};
+  awaited waiting{asker,         request.id,    message.transaction, message.payload.size(),
+                  message.topic, awaited::half, message.group};
   bytes_under_way_ += waiting.bytes;
   if (message.transaction == position{})
     ++opening_;
   else
     ++joining_[message.transaction].count;
-  auto& record = out.records.emplace_back();
+  auto& record = out.emplace_back();
   record.type = record_type::half;
   record.cookie = appends_->add(std::move(waiting));
   record.content = std::move(message);
@@ -264,10 +293,11 @@ void half_store_state::join_ended(position transaction) {
 
 void half_store_state::on_refused(const append_refused& x) {
   for (const auto cookie : x.cookies)
-    if (const auto waiting = appends_->take(cookie))
+    if (const auto waiting = appends_->take(cookie)) {
+      if (waiting->what == awaited::half)
+        stored_.explain(waiting->asker, x.why.detail);
       refuse(*waiting, x.why.code);
-  send_answers();
-  send_orders();
+    }
   answer_stop_if_done();
 }
 
@@ -311,8 +341,6 @@ void half_store_state::on_repeated(const append_repeated& x) {
     else
       join_ended(waiting->transaction);
   }
-  send_answers();
-  send_orders();
   answer_stop_if_done();
 }
 
@@ -320,7 +348,7 @@ void half_store_state::append_attempts(checked_record attempts) {
   append_records out{member_->who(), {}};
   auto& record = out.records.emplace_back();
   record.type = record_type::checked;
-  record.cookie = appends_->add({{}, {}, {}, 0, {}, awaited::attempts});
+  record.cookie = appends_->add({{}, {}, {}, 0, {}, awaited::attempts, {}});
   record.content = std::move(attempts);
   self_->send(peers_->commit_log.actor, std::move(out));
 }

@@ -53,6 +53,7 @@ struct awaited {
   std::uint64_t bytes = 0;
   topic_id topic;
   kind what = half;
+  group_id group{};
 };
 struct waiter {
   caf::strong_actor_ptr asker;
@@ -80,6 +81,8 @@ struct question {
   correlation id;
   transaction_id transaction;
   bool reopen = false;
+  /// Known here since the question was asked; the answer may be older than that.
+  position reopened_as;
 };
 /// Bodies that are looked at, a few at a time.
 struct bodies_under_way {
@@ -139,6 +142,7 @@ public:
   void decide_by_policy(pending_entry& entry, outcome what) override;
   void append_attempts(checked_record attempts) override;
   [[nodiscard]] transaction_life life_of(const pending_entry& entry) const override;
+  [[nodiscard]] bool is_observed() const;
   void tell_observers(const transaction_event& event) override;
   void start_timer(std::chrono::milliseconds in, std::uint32_t timer) override;
 
@@ -159,13 +163,17 @@ private:
   using bodies_under_way = half_store_parts::bodies_under_way;
 
   void begin_service();
-  void apply(const log_record& record, bool replayed);
-  void apply_half(const log_record& record, bool replayed);
-  void apply_reopen(const log_record& record, bool replayed);
+  template <class Fold>
+  void apply_with_time(Fold&& fold);
+  void apply(const log_record& record, bool replayed, mono_ms now);
+  void apply_half(const log_record& record, bool replayed, mono_ms now);
+  void apply_reopen(const log_record& record, bool replayed, mono_ms now);
   void apply_decide(const log_record& record, bool replayed);
-  void send_answers();
+  void send_gathered();
+  void send_halves();
 
-  void await_half(half_request& request, const caf::strong_actor_ptr& asker, append_records& out);
+  void await_half(half_request& request, const caf::strong_actor_ptr& asker,
+                  std::vector<log_record>& out);
   [[nodiscard]] static bool may_be_stored_already(const half_request& request, ec code);
   [[nodiscard]] ec admits(const half_request& request) const;
   [[nodiscard]] ec admits_join(const half_request& request) const;
@@ -174,14 +182,14 @@ private:
 
   void take_decision(const decide_request& request, const caf::strong_actor_ptr& asker);
   [[nodiscard]] ec refusal_of(const decide_request& request, const pending_entry& entry) const;
-  void mark_deciding(pending_entry& entry, const decide_request& request, waiter first);
-  [[nodiscard]] decision_under_way* under_way(position transaction);
-  void forget_decision(position transaction);
+  void mark_deciding(pending_table::place place, const decide_request& request, waiter first);
+  /// Null if the transaction at this place is not being decided.
+  [[nodiscard]] decision_under_way* under_way(pending_table::place place);
+  void forget_decision(pending_table::place place);
   void add_order(const decision_under_way& under_way, const pending_entry& entry);
   void send_orders();
   void resend_to_op_store();
-  void settle(position transaction, outcome recorded, origin by,
-              std::span<const index_entry> messages);
+  void settle(const decision& made, std::span<const index_entry> messages);
   void abandon(position transaction, ec code);
   void answer(const waiter& to, position transaction, outcome recorded, origin by,
               std::span<const index_entry> messages);
@@ -189,6 +197,7 @@ private:
   void ask_op_store(question q);
   void answer_find(const question& q, const outcome_known& known);
   void answer_reopen(const question& q, const outcome_known& known);
+  [[nodiscard]] static position reopened_as(const question& q, const outcome_known& known);
   void list_some();
   [[nodiscard]] bool matches(const pending_entry& entry, const list_transactions& wanted) const;
   void send_listing(listing& from);
@@ -209,7 +218,9 @@ private:
   std::uint64_t opening_ = 0; ///< transactions on their way to the log
   std::uint64_t bytes_under_way_ = 0;
   slab<decision_under_way> decisions_;
-  tsl::robin_map<position, slab<decision_under_way>::place> deciding_;
+  /// By the place of the pending transaction: where in `decisions_`, or `no_decision`.
+  std::vector<slab<decision_under_way>::place> deciding_;
+  static constexpr slab<decision_under_way>::place no_decision = UINT32_MAX;
   tsl::robin_map<position, joins_under_way> joining_;
   std::uint64_t last_question_ = 0;
   tsl::robin_map<std::uint64_t, held_decision> judged_; ///< by our own correlation
@@ -218,7 +229,12 @@ private:
   std::deque<listing> listings_;
   bodies_under_way bodies_;
 
+  // Sent at the end of the turn.
+  std::vector<log_record> halves_;
   record_decisions orders_;
+  // As many as in the turn before: room is made once, and not by growing each time.
+  std::size_t halves_expected_ = 0;
+  std::size_t orders_expected_ = 0;
   judge_decisions to_judge_;
   answer_batches<halves_stored, connection_actor> stored_;
   answer_batches<decided, connection_actor> decided_;

@@ -25,8 +25,6 @@ void half_store_state::on_decide(const decide& x) {
                            0,
                            {},
                            {}});
-  send_answers();
-  send_orders();
 }
 
 void half_store_state::take_decision(const decide_request& request,
@@ -58,7 +56,7 @@ void half_store_state::take_decision(const decide_request& request,
     return refuse_with(ec::ok, entry.messages);
   }
   if (entry.state == pending_state::deciding) {
-    under_way(id)->others.push_back({asker, request.id, request.wanted});
+    under_way(place)->others.push_back({asker, request.id, request.wanted});
     return;
   }
   if (const auto found = joining_.find(id); found != joining_.end()) {
@@ -70,7 +68,7 @@ void half_store_state::take_decision(const decide_request& request,
     return refuse_with(ec::incomplete, entry.messages);
   if (request.by == origin::check)
     checks_->on_decided_by_check(entry, request);
-  mark_deciding(entry, request, {asker, request.id, request.wanted});
+  mark_deciding(place, request, {asker, request.id, request.wanted});
 }
 
 ec half_store_state::refusal_of(const decide_request& request, const pending_entry& entry) const {
@@ -91,37 +89,42 @@ void half_store_state::decide_by_policy(pending_entry& entry, outcome what) {
   request.transaction = env_->ids.at(entry.id);
   request.wanted = what;
   request.by = origin::policy;
-  mark_deciding(entry, request, {nullptr, {}, what});
-  send_orders();
+  mark_deciding(member_->fold.pending.find(entry.id), request, {nullptr, {}, what});
 }
 
-void half_store_state::mark_deciding(pending_entry& entry, const decide_request& request,
+void half_store_state::mark_deciding(pending_table::place place, const decide_request& request,
                                      waiter first) {
-  const auto place = decisions_.take();
-  auto& mark = decisions_[place];
+  HANDFAST_ASSERT(!under_way(place));
+  if (place >= deciding_.size())
+    deciding_.resize(member_->fold.pending.end(), no_decision);
+  deciding_[place] = decisions_.take();
+  auto& mark = decisions_[deciding_[place]];
+  auto& entry = member_->fold.pending.at(place);
   mark.what = {entry.id, request.wanted, request.by,
                request.wanted == outcome::rolled_back ? std::uint16_t{0} : entry.messages,
                entry.group};
   mark.before = std::exchange(entry.state, pending_state::deciding);
   mark.first = std::move(first);
   add_order(mark, entry);
-  const bool fresh = deciding_.emplace(entry.id, place).second;
-  HANDFAST_ASSERT(fresh);
 }
 
-half_store_parts::decision_under_way* half_store_state::under_way(position transaction) {
-  const auto found = deciding_.find(transaction);
-  return found == deciding_.end() ? nullptr : &decisions_[found->second];
+half_store_parts::decision_under_way* half_store_state::under_way(pending_table::place place) {
+  if (place >= deciding_.size() || deciding_[place] == no_decision)
+    return nullptr;
+  return &decisions_[deciding_[place]];
 }
 
-void half_store_state::forget_decision(position transaction) {
-  const auto found = deciding_.find(transaction);
-  HANDFAST_ASSERT(found != deciding_.end());
-  decisions_.give_back(found->second);
-  deciding_.erase(found);
+void half_store_state::forget_decision(pending_table::place place) {
+  decisions_.give_back(std::exchange(deciding_[place], no_decision));
 }
 
 void half_store_state::add_order(const decision_under_way& order, const pending_entry& entry) {
+  // Everything decided below is known here, and no longer pending: so said of the oldest order.
+  if (orders_.decisions.empty()) {
+    orders_.applied = member_->applied();
+    orders_.decisions.reserve(orders_expected_);
+    orders_.entries.reserve(orders_expected_);
+  }
   orders_.decisions.push_back(order.what);
   if (order.what.messages == 0)
     return;
@@ -140,7 +143,7 @@ void half_store_state::add_order(const decision_under_way& order, const pending_
 
 void half_store_state::send_orders() {
   if (!orders_.decisions.empty()) {
-    orders_.applied = member_->applied();
+    orders_expected_ = orders_.decisions.size();
     self_->send(peers_->op_store.actor, std::exchange(orders_, {}));
   }
   if (!to_judge_.requests.empty())
@@ -149,31 +152,33 @@ void half_store_state::send_orders() {
 
 /// A new OP STORE knows nothing of what the old one was told and had not appended.
 void half_store_state::resend_to_op_store() {
-  for (const auto& [id, place] : deciding_)
-    add_order(decisions_[place], member_->fold.pending.at(member_->fold.pending.find(id)));
+  orders_ = {};
+  to_judge_ = {};
+  for (pending_table::place place = 0; place < deciding_.size(); ++place)
+    if (const auto* order = under_way(place))
+      add_order(*order, member_->fold.pending.at(place));
   for (const auto& [ours, held] : judged_) {
     to_judge_.requests.push_back(held.request);
     to_judge_.requests.back().id = correlation{ours};
   }
-  send_orders();
   for (const auto& [ours, q] : questions_)
     self_->send(peers_->op_store.actor, find_outcome{correlation{ours}, q.transaction});
 }
 
 // -- the end of a decision ---------------------------------------------------------------
 
-void half_store_state::settle(position transaction, outcome recorded, origin by,
-                              std::span<const index_entry> messages) {
-  (recorded == outcome::committed     ? commits_
-   : recorded == outcome::rolled_back ? rollbacks_
-                                      : given_up_) += 1;
-  const auto* decided_now = under_way(transaction);
-  if (!decided_now)
+/// A decision is durable, or came with a replay: its transaction is pending no more.
+void half_store_state::settle(const decision& made, std::span<const index_entry> messages) {
+  const auto place = member_->fold.pending.find(made.transaction);
+  if (place == pending_table::none)
     return;
-  answer(decided_now->first, transaction, recorded, by, messages);
-  for (const auto& other : decided_now->others)
-    answer(other, transaction, recorded, by, messages);
-  forget_decision(transaction);
+  if (const auto* decided_now = under_way(place)) {
+    answer(decided_now->first, made.transaction, made.result, made.by, messages);
+    for (const auto& other : decided_now->others)
+      answer(other, made.transaction, made.result, made.by, messages);
+    forget_decision(place);
+  }
+  member_->fold.pending.erase_at(place);
 }
 
 void half_store_state::answer(const waiter& to, position transaction, outcome recorded, origin by,
@@ -195,7 +200,8 @@ void half_store_state::answer(const waiter& to, position transaction, outcome re
 
 /// The log took no record of it: pending as before.
 void half_store_state::abandon(position transaction, ec code) {
-  const auto* refused = under_way(transaction);
+  const auto place = member_->fold.pending.find(transaction);
+  const auto* refused = under_way(place);
   if (!refused)
     return;
   const auto refuse_to = [&](const waiter& to) {
@@ -212,9 +218,9 @@ void half_store_state::abandon(position transaction, ec code) {
   refuse_to(refused->first);
   for (const auto& other : refused->others)
     refuse_to(other);
-  auto& entry = member_->fold.pending.at(member_->fold.pending.find(transaction));
+  auto& entry = member_->fold.pending.at(place);
   entry.state = refused->before;
-  forget_decision(transaction);
+  forget_decision(place);
   if (entry.state == pending_state::pending)
     checks_->on_pending_again(entry);
 }
@@ -240,7 +246,6 @@ void half_store_state::on_decided(const decided& x) {
     decided_.add(found->second.asker, routed);
     judged_.erase(found);
   }
-  send_answers();
 }
 
 } // namespace handfast

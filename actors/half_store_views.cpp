@@ -89,7 +89,7 @@ void half_store_state::on_find(const find_transaction& x) {
   const auto place = member_->fold.pending.find(x.transaction.opened_at);
   if (place != pending_table::none)
     return answer(ec::ok, life_of(member_->fold.pending.at(place)));
-  ask_op_store({asker, x.id, x.transaction, false});
+  ask_op_store({asker, x.id, x.transaction, false, {}});
 }
 
 void half_store_state::ask_op_store(question q) {
@@ -110,6 +110,11 @@ void half_store_state::on_outcome(const outcome_known& x) {
     answer_find(q, x);
 }
 
+/// OP STORE may have answered before it saw the REOPEN record that is applied here by now.
+position half_store_state::reopened_as(const question& q, const outcome_known& known) {
+  return q.reopened_as != position{} ? q.reopened_as : known.outcome.reopened_as;
+}
+
 void half_store_state::answer_find(const question& q, const outcome_known& known) {
   transaction_found found{q.id, known.code, {}};
   auto& life = found.life;
@@ -119,6 +124,8 @@ void half_store_state::answer_find(const question& q, const outcome_known& known
     life.state = state_of(o.result);
     life.group = o.group;
     life.messages = known.messages;
+    // Only the record that opened it can be found of a rollback, and others may have joined.
+    life.messages_partial = o.result == outcome::rolled_back || life.messages.empty();
     life.producer = known.producer;
     life.stored_ms = known.stored_ms;
     life.timeout_ms = known.timeout_ms;
@@ -126,10 +133,11 @@ void half_store_state::answer_find(const question& q, const outcome_known& known
     life.age_ms = known.stored_ms != 0 && wall > known.stored_ms ? wall - known.stored_ms : 0;
     life.asks = member_->fold.asks.of(q.transaction.opened_at);
     life.attempts = life.asks.empty() ? 0 : life.asks.back().attempt;
+    life.attempts_unknown = !member_->fold.asks.knows(q.transaction.opened_at);
     life.decided_by = o.by;
     life.decided_ms = o.decided_ms;
-    if (o.reopened_as != position{})
-      life.reopened_as = env_->ids.at(o.reopened_as);
+    if (const auto again = reopened_as(q, known); again != position{})
+      life.reopened_as = env_->ids.at(again);
     if (known.reopened_from != position{})
       life.reopened_from = env_->ids.at(known.reopened_from);
   }
@@ -150,7 +158,7 @@ void half_store_state::on_reopen(const reopen_transaction& x) {
   const auto id = x.transaction.opened_at;
   if (member_->fold.pending.find(id) != pending_table::none)
     return refuse_with(ec::not_reopenable);
-  const question q{asker, x.id, x.transaction, true};
+  const question q{asker, x.id, x.transaction, true, {}};
   if (const auto found = reopening_.find(id); found != reopening_.end())
     found.value().push_back(q);
   else
@@ -167,8 +175,8 @@ void half_store_state::answer_reopen(const question& q, const outcome_known& kno
     return answer(known.code);
   if (known.outcome.result != outcome::given_up)
     return answer(ec::not_reopenable);
-  if (known.outcome.reopened_as != position{})
-    return answer(ec::ok, env_->ids.at(known.outcome.reopened_as));
+  if (const auto again = reopened_as(q, known); again != position{})
+    return answer(ec::ok, env_->ids.at(again));
   if (const auto found = reopening_.find(old); found != reopening_.end()) {
     found.value().push_back(q);
     return;
@@ -182,7 +190,7 @@ void half_store_state::answer_reopen(const question& q, const outcome_known& kno
   append_records out{member_->who(), {}};
   auto& record = out.records.emplace_back();
   record.type = record_type::reopen;
-  record.cookie = appends_->add({q.asker, q.id, old, 0, {}, awaited::reopen});
+  record.cookie = appends_->add({q.asker, q.id, old, 0, {}, awaited::reopen, known.outcome.group});
   record.content = reopen_record{old, known.outcome.group, known.timeout_ms, known.messages};
   ++opening_;
   reopening_[old].push_back(q);
@@ -263,10 +271,14 @@ void half_store_state::send_listing(listing& from) {
 }
 
 void half_store_state::on_topic_usage(const ask_topic_usage& x) {
-  auto pending = member_->fold.pending.messages_of(x.topic);
-  appends_->for_each([&](const awaited& a) { pending += a.topic == x.topic ? 1 : 0; });
+  const auto& table = member_->fold.pending;
+  auto pending =
+      x.group != group_id{} ? table.transactions_of(x.group) : table.messages_of(x.topic);
+  appends_->for_each([&](const awaited& a) {
+    pending += (x.group != group_id{} ? a.group == x.group : a.topic == x.topic) ? 1 : 0;
+  });
   self_->send(caf::actor_cast<topic_registry_actor>(self_->current_sender()),
-              topic_usage{x.topic, pending});
+              topic_usage{x.topic, pending, x.group});
 }
 
 // -- status --------------------------------------------------------------------------------
@@ -287,7 +299,7 @@ status_report half_store_state::status() const {
   add("handfast_pending_transactions_all", pending.size());
   add("handfast_pending_bytes", pending.bytes());
   add("handfast_pending_max", env_->settings->transaction.pending_max);
-  add("handfast_deciding_transactions", deciding_.size());
+  add("handfast_deciding_transactions", decisions_.size());
   add("handfast_half_store_serving", served_ ? 1 : 0);
   add("rocketmq_commit_messages_total", commits_);
   add("rocketmq_rollback_messages_total", rollbacks_);

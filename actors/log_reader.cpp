@@ -1,5 +1,6 @@
 #include "actors/log_reader.hpp"
 
+#include "actors/record_heads.hpp"
 #include "actors/type_ids.hpp"
 #include "messages/assert.hpp"
 #include "storage/checkpoint_file.hpp"
@@ -23,7 +24,14 @@ constexpr std::size_t outcomes_max = 1'000;
 void log_reader_state::start(log_reader_start from) {
   HANDFAST_ASSERT(from.disk && from.log && from.codec);
   from_ = std::move(from);
+  list_set_aside();
   refresh_runs();
+}
+
+void log_reader_state::on_peers(const peers_changed& x) {
+  peers_ = x.peers;
+  if (!damaged_.empty())
+    begin_repair();
 }
 
 void log_reader_state::on_stop() {
@@ -33,15 +41,26 @@ void log_reader_state::on_stop() {
 
 void log_reader_state::refresh_runs() {
   auto opened = storage::open_runs(*from_.disk, from_.paths.runs(), from_.store_id, true);
-  if (opened)
-    runs_ = std::move(*opened);
-  else
+  if (!opened) {
     spdlog::error("can't open the derived runs: {}", to_string(opened.error()));
+    return;
+  }
+  runs_ = std::move(*opened);
+  next_ends_.clear();
+  for (const auto& run : runs_.runs)
+    next_ends_.push_back(runs_.end_of_next(run->info().to));
+  for (std::size_t i = 0; i < runs_.damaged.size(); ++i)
+    if (!hopeless_.contains(runs_.damaged_ranges[i]))
+      damaged_.try_emplace(runs_.damaged_ranges[i], runs_.damaged[i].reason);
 }
 
 void log_reader_state::on_checkpoint_made(const checkpoint_made& x) {
-  if (x.why.code == ec::ok)
-    refresh_runs();
+  if (x.why.code != ec::ok)
+    return;
+  hopeless_.clear();
+  refresh_runs();
+  if (!damaged_.empty())
+    begin_repair();
 }
 
 slices_loaded log_reader_state::load(const load_slices& x) const {
@@ -139,7 +158,21 @@ records_read log_reader_state::read(const read_records& x) const {
   return answer;
 }
 
-entries_fetched log_reader_state::index(const read_index& x) const {
+heads_read log_reader_state::heads(const read_heads& x) const {
+  auto whole = read({x.id, x.places});
+  heads_read answer{x.id, {}};
+  answer.heads.reserve(whole.records.size());
+  for (const auto& r : whole.records) {
+    auto& head = answer.heads.emplace_back();
+    if (r.code == ec::ok)
+      head = head_of(r.record);
+    else
+      head.code = r.code;
+  }
+  return answer;
+}
+
+entries_fetched log_reader_state::index(const read_index& x) {
   ++questions_;
   entries_fetched answer;
   answer.id = x.id;
@@ -152,7 +185,7 @@ entries_fetched log_reader_state::index(const read_index& x) const {
     auto found = run->find_entries(x.queue, answer.end, x.to, room);
     if (!found) {
       answer.code = found.error().code;
-      spdlog::error("can't read the index: {}", to_string(found.error()));
+      note_damaged(*run, found.error());
       break;
     }
     if (found->found.empty())
@@ -172,16 +205,18 @@ entries_fetched log_reader_state::index(const read_index& x) const {
 
 /// Runs are in the order of decisions. A run also holds what was decided while its checkpoint was
 /// being made, so transactions that were opened behind its own end; all of them were opened before
-/// the next checkpoint began, which is where the next run ends.
-result<std::optional<storage::stored_outcome>>
-log_reader_state::outcome_of(position transaction) const {
+/// the next checkpoint began, which is where the run that goes on behind it ends.
+result<std::optional<storage::stored_outcome>> log_reader_state::outcome_of(position transaction) {
   std::optional<storage::stored_outcome> newest;
   for (std::size_t i = 0; i < runs_.runs.size(); ++i) {
-    if (i + 1 < runs_.runs.size() && runs_.runs[i + 1]->info().to <= transaction)
+    const auto& run = runs_.runs[i];
+    if (next_ends_[i] != run->info().to && next_ends_[i] <= transaction)
       continue;
-    auto found = runs_.runs[i]->find_outcome(transaction);
-    if (!found)
+    auto found = run->find_outcome(transaction);
+    if (!found) {
+      note_damaged(*run, found.error());
       return tl::unexpected{found.error()};
+    }
     if (*found)
       newest = **found;
     // Only a given-up one can change later: when it is opened again.
@@ -191,7 +226,7 @@ log_reader_state::outcome_of(position transaction) const {
   return newest;
 }
 
-outcomes_found log_reader_state::outcomes(const find_outcomes& x) const {
+outcomes_found log_reader_state::outcomes(const find_outcomes& x) {
   ++questions_;
   outcomes_found answer;
   answer.id = x.id;
@@ -201,7 +236,6 @@ outcomes_found log_reader_state::outcomes(const find_outcomes& x) const {
     auto found = outcome_of(transaction);
     if (!found) {
       answer.code = found.error().code;
-      spdlog::error("can't read outcomes: {}", to_string(found.error()));
     } else if (*found) {
       const auto& f = **found;
       o.result = f.result;
@@ -219,34 +253,35 @@ outcomes_found log_reader_state::outcomes(const find_outcomes& x) const {
 status_report log_reader_state::status() const {
   status_report report;
   report.actor = name;
+  report.quarantined = listed_;
   report.samples = {
       {"handfast_log_reader_questions_total", "", static_cast<double>(questions_)},
       {"handfast_log_reader_records_total", "", static_cast<double>(records_)},
       {"handfast_derived_runs", "", static_cast<double>(runs_.runs.size())},
-      {"handfast_derived_runs_damaged", "", static_cast<double>(runs_.damaged.size())},
+      {"handfast_derived_runs_damaged", "", static_cast<double>(damaged_.size())},
+      {"handfast_derived_runs_remade_total", "", static_cast<double>(remade_)},
   };
   return report;
-}
-
-template <class Answer>
-void log_reader_state::answer(Answer what) {
-  if (const auto& asker = self_->current_sender())
-    self_->send(caf::actor_cast<caf::typed_actor<caf::reacts_to<Answer>>>(asker), std::move(what));
 }
 
 log_reader_actor::behavior_type log_reader(log_reader_pointer self,
                                            std::shared_ptr<log_reader_start> from) {
   auto& s = self->state;
   s.start(std::move(*from));
+  const auto answer = [self, &s](auto what) {
+    if (const auto& asker = self->current_sender())
+      s.answer_to(asker, std::move(what));
+  };
   return {
       [&s](const peers_changed& x) { s.on_peers(x); },
       [&s](const stop&) { s.on_stop(); },
       [&s](const status_request&) { return s.status(); },
-      [&s](const load_slices& x) { s.answer(s.load(x)); },
-      [&s](const replay_log& x) { s.answer(s.replay(x)); },
-      [&s](const read_records& x) { s.answer(s.read(x)); },
-      [&s](const read_index& x) { s.answer(s.index(x)); },
-      [&s](const find_outcomes& x) { s.answer(s.outcomes(x)); },
+      [&s, answer](const load_slices& x) { answer(s.load(x)); },
+      [&s, answer](const replay_log& x) { answer(s.replay(x)); },
+      [&s, answer](const read_records& x) { answer(s.read(x)); },
+      [&s, answer](const read_heads& x) { answer(s.heads(x)); },
+      [&s](const read_index& x) { s.on_read_index(x); },
+      [&s](const find_outcomes& x) { s.on_find_outcomes(x); },
       [&s](const read_view& x) { s.on_read_view(x); },
       [&s](const checkpoint_made& x) { s.on_checkpoint_made(x); },
   };

@@ -59,11 +59,13 @@ void log_reader_state::on_read_view(const read_view& x) {
       .then(
           [this, asker, x](const unsaved_taken& tail) {
             self_->send(caf::actor_cast<connection_actor>(asker), view(x, tail));
+            if (!damaged_.empty())
+              begin_repair();
           },
           [refuse](const caf::error&) { refuse(ec::recovering); });
 }
 
-view_read log_reader_state::view(const read_view& x, const unsaved_taken& tail) const {
+view_read log_reader_state::view(const read_view& x, const unsaved_taken& tail) {
   ++questions_;
   view_read answer;
   answer.id = x.id;
@@ -98,8 +100,8 @@ view_read log_reader_state::view(const read_view& x, const unsaved_taken& tail) 
 }
 
 /// Where to begin scanning: the entry itself or one of the 64 before it; the log's begin if there
-/// is none.
-position log_reader_state::nearest_sample(const read_view& x, const unsaved_taken& tail) const {
+/// is none. A damaged run only makes the scan longer.
+position log_reader_state::nearest_sample(const read_view& x, const unsaved_taken& tail) {
   const auto key = is_op_view(x) ? queue_heads::op_view : queue_heads::half_view;
   position best;
   for (std::size_t i = 0; i < tail.view_entries.size(); ++i)
@@ -108,25 +110,41 @@ position log_reader_state::nearest_sample(const read_view& x, const unsaved_take
   if (best.value != 0)
     return best;
   const auto which = is_op_view(x) ? storage::view::op : storage::view::half;
-  for (auto run = runs_.runs.rbegin(); run != runs_.runs.rend(); ++run)
-    if (const auto found = (*run)->find_view_sample(which, x.from); found && *found)
-      return (*found)->at;
+  for (auto run = runs_.runs.rbegin(); run != runs_.runs.rend(); ++run) {
+    const auto found = (*run)->find_view_sample(which, x.from);
+    if (found && *found)
+      return std::max((*found)->at, from_.log->begin());
+    if (!found)
+      note_damaged(**run, found.error());
+  }
   return from_.log->begin();
 }
 
 std::string log_reader_state::op_body(const decide_record& decided) const {
   std::string body;
-  for (const auto& d : decided.decisions)
-    if (const auto offset = half_offset(d.transaction))
-      body += std::to_string(offset->value) + ",";
+  const auto add = [&](const std::optional<queue_offset>& place) {
+    if (place)
+      body += std::to_string(place->value) + ",";
+  };
+  std::size_t next = 0;
+  for (const auto& d : decided.decisions) {
+    const auto end = next + (d.result == outcome::rolled_back ? 0 : d.messages);
+    if (next == end || end > decided.entries.size()) {
+      add(half_offset(d.transaction)); // a rollback names no messages but the one that opened it
+      continue;
+    }
+    for (; next < end; ++next)
+      add(half_offset(decided.entries[next].at, decided.entries[next].length));
+  }
   return body;
 }
 
 /// Place in the half view of the half that opened a transaction; of a reopened one, that of its
 /// first body.
-std::optional<queue_offset> log_reader_state::half_offset(position opened) const {
+std::optional<queue_offset> log_reader_state::half_offset(position opened,
+                                                          std::uint32_t length) const {
   const storage::record_reader reader{*from_.log, *from_.codec};
-  auto record = reader.read(opened);
+  auto record = reader.read(opened, length);
   if (record && record->type == record_type::reopen) {
     const auto& messages = std::get<reopen_record>(record->content).messages;
     if (messages.empty())

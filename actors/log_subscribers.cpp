@@ -30,7 +30,7 @@ constexpr std::uint32_t interest_of(appender_role role) {
   case appender_role::delay_scheduler:
     return bits({meta}); // and what `delays` tells of
   case appender_role::consumer_group:
-    return bits({progress});
+    return bits({progress, dead_letter});
   case appender_role::node:
     return 0;
   }
@@ -54,11 +54,15 @@ bool concerns_delays(const log_record& record) {
 void batch_summary::note(const log_record& record) {
   types |= bit(record.type);
   delays = delays || concerns_delays(record);
-  if (record.type != record_type::progress)
-    return;
-  for (const auto& g : std::get<progress_record>(record.content).groups)
-    if (std::find(groups.begin(), groups.end(), g.group) == groups.end())
-      groups.push_back(g.group);
+  const auto add = [this](group_id group) {
+    if (std::find(groups.begin(), groups.end(), group) == groups.end())
+      groups.push_back(group);
+  };
+  if (record.type == record_type::progress)
+    for (const auto& g : std::get<progress_record>(record.content).groups)
+      add(g.group);
+  else if (record.type == record_type::dead_letter)
+    add(std::get<dead_letter_record>(record.content).group);
 }
 
 std::size_t log_subscribers::slot_of(appender_role role) {
@@ -84,6 +88,11 @@ void log_subscribers::put(const appender& who, fold_actor actor, position fence)
   groups_[who.instance] = std::move(m);
   if (std::find(new_groups_.begin(), new_groups_.end(), who.instance) == new_groups_.end())
     new_groups_.push_back(who.instance);
+}
+
+void log_subscribers::forget(group_id group) {
+  groups_.erase(group.value);
+  std::erase(new_groups_, group.value);
 }
 
 const log_subscribers::member* log_subscribers::lookup(appender_role role,

@@ -17,7 +17,7 @@ namespace handfast {
 struct batch_summary {
   std::uint32_t types = 0;      ///< bit n: a record of type n
   bool delays = false;          ///< something that becomes visible later, was released or cancelled
-  std::vector<group_id> groups; ///< whose progress it holds
+  std::vector<group_id> groups; ///< whose progress or dead letters it holds
 
   static constexpr std::uint32_t bit(record_type t) {
     return std::uint32_t{1} << static_cast<unsigned>(t);
@@ -36,6 +36,9 @@ public:
   /// every batch until one ends at or behind `fence`, and from then on those that hold a record of
   /// its interest.
   void put(const appender& who, fold_actor actor, position fence);
+
+  /// The group is deleted.
+  void forget(group_id group);
 
   /// Whether `who` is the newest known life of its role and instance.
   [[nodiscard]] bool is_current(const appender& who) const;

@@ -223,16 +223,30 @@ void node_supervisor_state::end_queues(topic_id topic) {
   auto at = members_.lower_bound({member_role::queue, first});
   while (at != members_.end() && at->first.id >> 16 == topic.value) {
     auto& one = at->second;
-    if (one.actor) {
-      const auto address = caf::actor_cast<caf::actor_addr>(one.actor);
-      self_->demonitor(address);
-      by_address_.erase(address);
-      caf::anon_send_exit(one.actor, caf::exit_reason::user_shutdown);
-      one.actor = nullptr;
-    }
+    end_quietly(one);
     tell_all_askers(at->first, one);
     at = members_.erase(at);
   }
+}
+
+/// Nobody is told of its end: whoever still wants it is told by its successor that there is no such
+/// group.
+void node_supervisor_state::on_group_gone(const group_gone& x) {
+  const auto found = members_.find({member_role::consumer_group, x.group.value});
+  if (found == members_.end())
+    return;
+  end_quietly(found->second);
+  members_.erase(found);
+}
+
+void node_supervisor_state::end_quietly(member& one) {
+  if (!one.actor)
+    return;
+  const auto address = caf::actor_cast<caf::actor_addr>(one.actor);
+  self_->demonitor(address);
+  by_address_.erase(address);
+  caf::anon_send_exit(one.actor, caf::exit_reason::user_shutdown);
+  one.actor = nullptr;
 }
 
 node_supervisor_state::member* node_supervisor_state::find_or_spawn(const member_key& key) {
@@ -490,6 +504,7 @@ node_supervisor_actor::behavior_type node_supervisor(node_supervisor_state::poin
       [&state](const find_consumer_group& x) { state.on_find_consumer_group(x); },
       [&state](const find_queue& x) { state.on_find_queue(x); },
       [&state](const topic_present& x) { state.on_topic_present(x); },
+      [&state](const group_gone& x) { state.on_group_gone(x); },
       [&state](const adopt_connection& x) { state.on_adopt(x); },
       [&state](const ask_node_status& x) { state.on_ask_status(x); },
       [&state](const checkpoint_made& x) { state.on_checkpoint_made(x); },

@@ -99,6 +99,7 @@ public:
   void on_find_consumer_group(const find_consumer_group& x);
   void on_find_queue(const find_queue& x);
   void on_topic_present(const topic_present& x);
+  void on_group_gone(const group_gone& x);
   void on_adopt(const adopt_connection& x);
   void on_down(const caf::down_msg& x);
   void on_shard_failed(const shard_failed& x);
@@ -153,6 +154,7 @@ private:
   void tell_found(const member_key& key, const member& found, const caf::strong_actor_ptr& asker);
   void tell_all_askers(const member_key& key, member& of);
   void end_queues(topic_id topic);
+  void end_quietly(member& one);
 
   // When somebody ends.
   void member_failed(const member_key& key, member& failed, const std::string& why);

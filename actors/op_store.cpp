@@ -21,6 +21,12 @@ constexpr std::size_t entries_per_record = 16'384;
 /// Questions held while this is being rebuilt; more are answered `recovering`.
 constexpr std::size_t held_max = 65'536;
 
+/// Not known for sure without its records unless it is one committed message.
+bool may_concern(const outcome_entry& entry, topic_id topic) {
+  return topic == topic_id{} || entry.topic == topic || entry.messages != 1 ||
+         entry.result != outcome::committed;
+}
+
 } // namespace
 
 void op_store_state::begin(const shard_environment* env, fold_start<outcome_table> from) {
@@ -235,7 +241,7 @@ void op_store_state::on_list(const list_transactions& x) {
                        : entry.result == outcome::rolled_back ? transaction_state::rolled_back
                                                               : transaction_state::given_up;
     if ((!x.any_state && state != x.state) || (x.group != group_id{} && entry.group != x.group) ||
-        (x.topic != topic_id{} && entry.topic != x.topic))
+        !may_concern(entry, x.topic))
       continue;
     if (answer.page.size() == max) {
       answer.more = true;
@@ -247,9 +253,12 @@ void op_store_state::on_list(const list_transactions& x) {
     life.group = entry.group;
     life.decided_by = entry.by;
     life.decided_ms = entry.decided_ms;
-    if (entry.messages > 0)
+    // What stands in memory is a summary: the first message only, and of a given-up one the copy.
+    if (entry.messages > 0 && entry.result == outcome::committed)
       life.messages.push_back({entry.transaction, entry.topic, entry.queue, offset_in(entry.offset),
                                0, 0, due_in(entry.offset)});
+    life.messages_partial = entry.messages != 1 || life.messages.empty();
+    life.attempts_unknown = true;
     if (const auto again = table.reopened_as(entry.transaction); again != position{})
       life.reopened_as = env_->ids.at(again);
   }

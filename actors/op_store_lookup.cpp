@@ -236,11 +236,15 @@ void op_store_state::take_opening(outcome_known& known, const log_record& record
     known.producer = m.producer;
     known.timeout_ms = m.timeout_ms;
     known.stored_ms = record.time_ms;
+    if (known.messages.empty()) // a rollback records none of its messages
+      known.messages.push_back({record.at, m.topic, m.queue, {}, record.length, m.tag_hash});
   } else if (record.type == record_type::reopen) {
     const auto& r = std::get<reopen_record>(record.content);
     known.timeout_ms = r.timeout_ms;
     known.stored_ms = record.time_ms;
     known.reopened_from = r.old_transaction;
+    if (known.messages.empty())
+      known.messages = r.messages;
   }
 }
 

@@ -25,9 +25,12 @@ void queue_state::on_peers(const shard_peers& peers) {
     bound = true;
     self->send(commit_log.actor, bind_queue{index.key()});
   }
-  if (reader_changed)
+  if (reader_changed) {
     for (const auto& [id, fetch] : relayed)
       relay(id, fetch);
+    for (auto& [id, at] : searches)
+      probe(id, at);
+  }
 }
 
 // -- coming back ------------------------------------------------------------------
@@ -86,6 +89,8 @@ void queue_state::serve() {
       index.add(entry);
   for (const auto& fetch : std::exchange(held_fetches, {}))
     answer(fetch.asker, fetch.what);
+  for (auto& held : std::exchange(held_searches, {}))
+    search(std::move(held));
   wake_watchers();
 }
 
@@ -172,8 +177,10 @@ void queue_state::relay(std::uint64_t id, const relayed_fetch& fetch) {
 
 void queue_state::on_fetched(entries_fetched& x) {
   const auto found = relayed.find(x.id.value);
-  if (found == relayed.end())
+  if (found == relayed.end()) {
+    on_probed(x.id.value, x);
     return;
+  }
   if (x.code == ec::ok && x.entries.empty() && found->second.to < index.memory_first()) {
     // Nothing stands there: offsets were lost. What comes next is wherever runs go on.
     found->second.to = index.memory_first();
@@ -191,6 +198,84 @@ void queue_state::on_fetched(entries_fetched& x) {
   self->send(caf::actor_cast<connection_actor>(fetch.asker),
              entries_fetched{fetch.what.id, index.key(), x.code, index.first(), index.end(),
                              std::move(x.entries)});
+}
+
+// -- offsets of moments -------------------------------------------------------------
+
+void queue_state::on_find(const find_offset& x) {
+  time_search wanted{self->current_sender(), x, {}, {}, {}};
+  if (!wanted.asker)
+    return;
+  if (serving)
+    search(std::move(wanted));
+  else if (held_searches.size() < held_fetches_max)
+    held_searches.push_back(std::move(wanted));
+  else
+    answer_offset(wanted, {}, ec::recovering);
+}
+
+void queue_state::search(time_search wanted) {
+  const auto& point = wanted.what.point;
+  switch (point.from) {
+  case start_from::earliest:
+    return answer_offset(wanted, index.first());
+  case start_from::latest:
+    return answer_offset(wanted, index.end());
+  case start_from::offset:
+    return answer_offset(wanted, queue_offset{point.value});
+  case start_from::time:
+    break;
+  }
+  const auto in_memory = index.visible_since(point.value);
+  if (in_memory > index.memory_first() || index.memory_first() <= index.first())
+    return answer_offset(wanted, in_memory);
+  wanted.from = index.first();
+  wanted.to = index.memory_first();
+  const auto id = ++last_relayed;
+  probe(id, searches.emplace(id, std::move(wanted)).first->second);
+}
+
+/// Asks for what stands in the middle.
+void queue_state::probe(std::uint64_t id, time_search& at) {
+  at.probe = queue_offset{at.from.value + (at.to.value - at.from.value) / 2};
+  self->send(log_reader.actor, read_index{correlation{id}, index.key(), at.probe, at.to});
+}
+
+/// An answer holds many entries, so the last steps need no question.
+void queue_state::on_probed(std::uint64_t id, const entries_fetched& x) {
+  const auto found = searches.find(id);
+  if (found == searches.end())
+    return;
+  auto& at = found->second;
+  if (x.code != ec::ok) {
+    answer_offset(at, {}, x.code);
+    searches.erase(found);
+    return;
+  }
+  const auto since = at.what.point.value;
+  if (x.entries.empty()) { // nothing stands from there on: offsets were lost
+    at.to = at.probe;
+  } else if (x.entries.front().visible_ms >= since) {
+    at.to = at.probe;
+  } else {
+    const auto later = std::find_if(x.entries.begin(), x.entries.end(),
+                                    [&](const visible_entry& e) { return e.visible_ms >= since; });
+    at.from = queue_offset{std::prev(later)->offset.value + 1};
+    if (later != x.entries.end())
+      at.from = at.to = later->offset;
+  }
+  if (at.from < at.to) {
+    probe(id, at);
+    return;
+  }
+  answer_offset(at, at.from);
+  searches.erase(found);
+}
+
+void queue_state::answer_offset(const time_search& to, queue_offset found, ec code) {
+  const auto kept = std::clamp(found, index.first(), index.end());
+  self->send(caf::actor_cast<caf::typed_actor<caf::reacts_to<offset_found>>>(to.asker),
+             offset_found{to.what.id, index.key(), code, kept, index.first(), index.end()});
 }
 
 // -- checkpoints and status ---------------------------------------------------------
@@ -247,6 +332,7 @@ queue_actor::behavior_type queue(queue_state::pointer self, const shard_environm
       [&state](const entries_visible& x) { state.on_visible(x); },
       [&state](const fetch_entries& x) { state.on_fetch(x); },
       [&state](const watch_queue& x) { state.on_watch(x); },
+      [&state](const find_offset& x) { state.on_find(x); },
       [&state](const peers_changed& x) { state.on_peers(*x.peers); },
       [&state](const stop&) { state.on_stop(); },
       [&state](const status_request&) { return state.status(); },

@@ -3,11 +3,12 @@
 /// QUEUE: the index of one queue of one topic, the last step of a message's way before its
 /// delivery.
 ///
-/// Receives       entries_visible (commit_log), fetch_entries and watch_queue (consumer groups,
-///                connections), take_slices, take_unsaved, run_saved (checkpointer), and what a
-///                restart needs.
-/// Sends          bind_queue (commit_log), entries_fetched and queue_grew (askers), read_index,
-///                load_slices and replay_log (log_reader).
+/// Receives       entries_visible (commit_log), fetch_entries, watch_queue and find_offset
+/// (consumer
+///                groups, connections), take_slices, take_unsaved, run_saved (checkpointer), and
+///                what a restart needs.
+/// Sends          bind_queue (commit_log), entries_fetched, queue_grew and offset_found (askers),
+///                read_index, load_slices and replay_log (log_reader).
 /// Owns           where each visible message stands.
 /// Supervised by  node_supervisor; a restarted one builds itself from checkpoint and log.
 /// Blocks?        No: what has left the memory is read by log_reader.
@@ -22,7 +23,6 @@
 #include "actors/roles.hpp"
 #include "actors/seams.hpp"
 
-#include <deque>
 #include <map>
 #include <vector>
 
@@ -51,6 +51,7 @@ struct queue_state {
   void on_fetch(const fetch_entries& x);
   void on_fetched(entries_fetched& x);
   void on_watch(const watch_queue& x);
+  void on_find(const find_offset& x);
   void on_stop();
   [[nodiscard]] slices_taken slices() const;
   [[nodiscard]] unsaved_taken unsaved();
@@ -61,6 +62,15 @@ struct queue_state {
     caf::strong_actor_ptr asker;
     fetch_entries what;
     queue_offset to{}; ///< asked for up to here
+  };
+  /// Looks for a moment among what only derived runs have: what comes first at or after it lies in
+  /// [from, to].
+  struct time_search {
+    caf::strong_actor_ptr asker;
+    find_offset what;
+    queue_offset from{};
+    queue_offset to{};
+    queue_offset probe{}; ///< asked for
   };
   struct watcher {
     caf::strong_actor_ptr who;
@@ -77,9 +87,11 @@ struct queue_state {
   bool bound = false;
   correlation question; ///< the newest to log_reader; answers to older ones are ignored
   position durable;     ///< replay ends here
-  std::deque<entries_visible> held_entries; ///< dispatched while the replay was under way
+  std::vector<entries_visible> held_entries; ///< dispatched while the replay was under way
   std::vector<relayed_fetch> held_fetches;
   std::map<std::uint64_t, relayed_fetch> relayed; ///< by our own correlation
+  std::map<std::uint64_t, time_search> searches;  ///< by our own correlation, as above
+  std::vector<time_search> held_searches;
   std::uint64_t last_relayed = 0;
   std::vector<watcher> watchers;
   peer<commit_log_actor> commit_log;
@@ -90,6 +102,10 @@ private:
   void relay(std::uint64_t id, const relayed_fetch& fetch);
   void answer_from_memory(const caf::strong_actor_ptr& asker, const fetch_entries& what,
                           queue_offset from);
+  void search(time_search wanted);
+  void probe(std::uint64_t id, time_search& at);
+  void on_probed(std::uint64_t id, const entries_fetched& x);
+  void answer_offset(const time_search& to, queue_offset found, ec code = ec::ok);
   void replay_from(position from);
   void serve();
   void wake_watchers();

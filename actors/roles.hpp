@@ -202,6 +202,25 @@ struct records_read {
   std::vector<record_read> records;
 };
 
+/// consumer_group -> log_reader: what filters and order keys need to know of messages. Answer:
+/// `heads_read` in the same order.
+struct read_heads {
+  correlation id;
+  std::vector<record_place> places;
+};
+struct record_head {
+  ec code = ec::ok; ///< otherwise the rest says nothing
+  std::uint16_t flags = 0;
+  std::uint32_t order_hash = 0;
+  std::uint64_t delay_ms = 0;
+  position transaction; ///< that opened it; none for a plain message
+  std::string properties;
+};
+struct heads_read {
+  correlation id;
+  std::vector<record_head> heads;
+};
+
 /// queue -> log_reader: index entries that are only in derived runs. Answer: `entries_fetched`.
 struct read_index {
   correlation id;
@@ -311,6 +330,7 @@ struct note_damage {
 /// segment_keeper -> commit_log: the disk has no room for another segment, or has it again.
 struct disk_state {
   bool full = false;
+  std::string detail{}; ///< how much is free where, how much is needed, and for what
 };
 
 /// delay_scheduler -> commit_log: as many messages wait for their time as may, or there is room
@@ -348,9 +368,9 @@ using commit_log_actor = tree_member_actor::extend<
 /// detached.
 using log_reader_actor =
     tree_member_actor::extend<caf::reacts_to<load_slices>, caf::reacts_to<replay_log>,
-                              caf::reacts_to<read_records>, caf::reacts_to<read_index>,
-                              caf::reacts_to<find_outcomes>, caf::reacts_to<read_view>,
-                              caf::reacts_to<checkpoint_made>>;
+                              caf::reacts_to<read_records>, caf::reacts_to<read_heads>,
+                              caf::reacts_to<read_index>, caf::reacts_to<find_outcomes>,
+                              caf::reacts_to<read_view>, caf::reacts_to<checkpoint_made>>;
 
 /// Prepares segments ahead of use in paced steps. May block: spawned detached.
 using segment_keeper_actor = tree_member_actor::extend<caf::reacts_to<tick>>;
@@ -406,26 +426,31 @@ using check_listener_actor = caf::typed_actor<caf::reacts_to<struct checks_exhau
 using transaction_observer_actor = caf::typed_actor<caf::reacts_to<struct transaction_event>>;
 
 /// Topics, groups, their attributes, automatic creation.
-using topic_registry_actor =
-    fold_actor::extend<caf::reacts_to<resolve_topic>, caf::reacts_to<put_topic>,
-                       caf::reacts_to<delete_topic>, caf::reacts_to<list_topics>,
-                       caf::reacts_to<resolve_group>, caf::reacts_to<list_groups>,
-                       caf::reacts_to<name_ids>, caf::reacts_to<struct topic_usage>>;
+using topic_registry_actor = fold_actor::extend<
+    caf::reacts_to<resolve_topic>, caf::reacts_to<put_topic>, caf::reacts_to<delete_topic>,
+    caf::reacts_to<list_topics>, caf::reacts_to<resolve_group>, caf::reacts_to<list_groups>,
+    caf::reacts_to<name_ids>, caf::reacts_to<struct topic_usage>, caf::reacts_to<put_group>,
+    caf::reacts_to<delete_group>, caf::reacts_to<struct ask_group_rules>,
+    caf::reacts_to<struct open_dead_letters>, caf::reacts_to<struct consumer_group_found>,
+    caf::reacts_to<struct group_ended>>;
 
 /// The index of one queue of one topic.
-using queue_actor =
-    tree_member_actor::extend<caf::reacts_to<appender_registered>, caf::reacts_to<slices_loaded>,
-                              caf::reacts_to<log_replayed>, caf::reacts_to<entries_visible>,
-                              caf::reacts_to<fetch_entries>, caf::reacts_to<entries_fetched>,
-                              caf::reacts_to<watch_queue>, caf::reacts_to<run_saved>,
-                              caf::replies_to<take_slices>::with<slices_taken>,
-                              caf::replies_to<take_unsaved>::with<unsaved_taken>>;
+using queue_actor = tree_member_actor::extend<
+    caf::reacts_to<appender_registered>, caf::reacts_to<slices_loaded>,
+    caf::reacts_to<log_replayed>, caf::reacts_to<entries_visible>, caf::reacts_to<fetch_entries>,
+    caf::reacts_to<entries_fetched>, caf::reacts_to<watch_queue>, caf::reacts_to<find_offset>,
+    caf::reacts_to<run_saved>, caf::replies_to<take_slices>::with<slices_taken>,
+    caf::replies_to<take_unsaved>::with<unsaved_taken>>;
 
 /// Members, progress and leases of one consumer group.
 using consumer_group_actor =
     fold_actor::extend<caf::reacts_to<fetch_messages>, caf::reacts_to<acknowledge>,
                        caf::reacts_to<entries_fetched>, caf::reacts_to<queue_grew>,
                        caf::reacts_to<struct member_left>, caf::reacts_to<struct queue_found>,
+                       caf::reacts_to<offset_found>, caf::reacts_to<reset_progress>,
+                       caf::reacts_to<describe_group>, caf::reacts_to<heads_read>,
+                       caf::reacts_to<records_read>, caf::reacts_to<struct group_rules>,
+                       caf::reacts_to<struct dead_letters_open>, caf::reacts_to<struct end_group>,
                        caf::reacts_to<tick>>;
 
 /// One client connection. Its transport tells it about bytes; everyone else about answers.
@@ -438,20 +463,20 @@ using connection_actor = tree_member_actor::extend<
     caf::reacts_to<topics_listed>, caf::reacts_to<group_resolved>, caf::reacts_to<groups_listed>,
     caf::reacts_to<ids_named>, caf::reacts_to<delayed_listed>, caf::reacts_to<delayed_cancelled>,
     caf::reacts_to<deliver>, caf::reacts_to<acknowledged>, caf::reacts_to<entries_fetched>,
-    caf::reacts_to<records_read>, caf::reacts_to<view_read>,
+    caf::reacts_to<queue_grew>, caf::reacts_to<offset_found>, caf::reacts_to<progress_reset>,
+    caf::reacts_to<group_described>, caf::reacts_to<records_read>, caf::reacts_to<view_read>,
     caf::reacts_to<struct producer_group_found>, caf::reacts_to<struct consumer_group_found>,
     caf::reacts_to<struct queue_found>, caf::reacts_to<struct node_status>, caf::reacts_to<tick>>;
 
 /// The tree: starts, restarts, counts, stops; finds groups and queues, and starts them at first
 /// use.
-using node_supervisor_actor =
-    caf::typed_actor<caf::reacts_to<struct find_producer_group>,
-                     caf::reacts_to<struct find_consumer_group>, caf::reacts_to<struct find_queue>,
-                     caf::reacts_to<struct topic_present>, caf::reacts_to<struct adopt_connection>,
-                     caf::reacts_to<struct ask_node_status>, caf::reacts_to<checkpoint_made>,
-                     caf::reacts_to<struct shard_failed>, caf::reacts_to<stopped>,
-                     caf::reacts_to<stop>, caf::reacts_to<tick>,
-                     caf::replies_to<status_request>::with<struct node_status>>;
+using node_supervisor_actor = caf::typed_actor<
+    caf::reacts_to<struct find_producer_group>, caf::reacts_to<struct find_consumer_group>,
+    caf::reacts_to<struct find_queue>, caf::reacts_to<struct topic_present>,
+    caf::reacts_to<struct group_gone>, caf::reacts_to<struct adopt_connection>,
+    caf::reacts_to<struct ask_node_status>, caf::reacts_to<checkpoint_made>,
+    caf::reacts_to<struct shard_failed>, caf::reacts_to<stopped>, caf::reacts_to<stop>,
+    caf::reacts_to<tick>, caf::replies_to<status_request>::with<struct node_status>>;
 
 // -- messages that carry handles, or stay inside a node ----------------------------
 
@@ -470,9 +495,9 @@ struct outcome_known {
   correlation id;
   ec code = ec::ok; ///< unknown_transaction or transaction_expired without one
   stored_outcome outcome;
-  /// Of a committed or given-up one: topics and queues as the producer chose them, offsets (or when
-  /// they get one; of a given-up one how long after a commit) as they
-  /// became visible.
+  /// Topics and queues as the producer chose them, offsets as they became visible, or when they get
+  /// one; of a given-up one how long after a commit. Of a rolled-back one only what the record names
+  /// that opened it.
   std::vector<index_entry> messages;
   producer_id
       producer; ///< this and the rest: what the opening record says, if it can still be read
@@ -562,17 +587,57 @@ struct topic_present {
   std::uint32_t queues = 0; ///< 0 = deleted
 };
 
-/// topic_registry -> half_store, then -> delay_scheduler, before a topic is deleted: in this order,
-/// so that a message on its way from one to the other is seen. Answer: `topic_usage`.
+/// topic_registry -> half_store, before a topic or a group is deleted; the other id is 0. For a topic
+/// then -> delay_scheduler: in this order, so that a message on its way from one to the other is
+/// seen. Answer: `topic_usage`.
 struct ask_topic_usage {
   topic_id topic;
+  group_id group{};
 };
 /// Who answers knows its own number only.
 struct topic_usage {
   topic_id topic;
-  std::uint64_t pending = 0; ///< half_store: messages of pending transactions
+  /// half_store: messages of pending transactions to the topic, or transactions of the group
+  std::uint64_t pending = 0;
+  group_id group{};
   std::uint64_t delayed = 0; ///< delay_scheduler: messages that wait for their time
   appender_role of = appender_role::half_store;
+};
+
+/// consumer_group -> topic_registry. Answer: `group_rules`, now and whenever they change.
+struct ask_group_rules {
+  group_id group;
+};
+struct group_rules {
+  group_id group;
+  std::string name;
+  std::uint16_t delivery_max = 0; ///< 0 = the node's default
+};
+
+/// consumer_group -> topic_registry: the group's dead-letter topic, made if need be, and the names
+/// of the topics that messages come from. Answer: `dead_letters_open`, when the topic is durable.
+struct open_dead_letters {
+  group_id group;
+  std::vector<topic_id> origins;
+};
+struct dead_letters_open {
+  group_id group;
+  error why;
+  topic_id topic;
+  std::vector<std::pair<topic_id, std::string>> origins;
+};
+
+/// topic_registry -> consumer_group: it is to be deleted. Answer: `group_ended`; with ok it serves
+/// nobody any more, and nothing that it appended comes behind the answer.
+struct end_group {};
+struct group_ended {
+  group_id group;
+  ec code = ec::ok; ///< or group_in_use
+};
+
+/// topic_registry -> node_supervisor: the group is deleted, its actor is to end.
+struct group_gone {
+  group_id group;
 };
 
 /// acceptor -> node_supervisor: watch this connection and tell it about peers.

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace handfast {
 
@@ -63,6 +64,18 @@ class record_source {
 public:
   virtual ~record_source() = default;
   [[nodiscard]] virtual std::optional<log_record> try_read(position at, std::uint32_t length) = 0;
+
+  struct place {
+    position at;
+    std::uint32_t length = 0; ///< as index entries have it
+  };
+  using visitor = std::function<void(std::size_t n, const log_record& record)>;
+  /// The same for many at once, in any order: `found(n, record)` for each place that was read.
+  virtual void try_read_all(const std::vector<place>& places, const visitor& found) {
+    for (std::size_t n = 0; n < places.size(); ++n)
+      if (const auto record = try_read(places[n].at, places[n].length))
+        found(n, *record);
+  }
 };
 
 /// The bytes of one client connection. Only called on the connection's own thread.

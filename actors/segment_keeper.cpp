@@ -95,15 +95,30 @@ void segment_keeper_state::set_full(bool full) {
   if (std::exchange(full_, full) == full)
     return;
   if (full)
-    spdlog::error("the disk is full: new messages are refused, decisions go on; make room in {}",
-                  from_.directory);
+    spdlog::error("the disk is full: new messages are refused, decisions go on; {}", shortage());
   else
     spdlog::info("the disk has room again: new messages are accepted");
   tell();
 }
 
 void segment_keeper_state::tell() {
-  self_->send(peers_->commit_log.actor, disk_state{full_});
+  self_->send(peers_->commit_log.actor, disk_state{full_, full_ ? shortage() : std::string{}});
+}
+
+std::string segment_keeper_state::shortage() const {
+  const auto mib = [](std::uint64_t bytes, std::uint64_t round_up) {
+    return std::to_string((bytes + round_up) / limits::mib) + " MiB";
+  };
+  const auto space = from_.disk->space(from_.directory);
+  return (space ? mib(space->available, 0) : "too little") + " free on the disk of " +
+         from_.directory + ", " + mib(needed(), limits::mib - 1) +
+         " needed: " + mib(disk_reserve_bytes, 0) + " that stay free for checkpoints, and " +
+         mib(from_.log->still_to_prepare(), limits::mib - 1) +
+         " for the log's next segments (a smaller `store.segment_size` needs less)";
+}
+
+std::uint64_t segment_keeper_state::needed() const {
+  return disk_reserve_bytes + from_.log->still_to_prepare();
 }
 
 status_report segment_keeper_state::status() const {
@@ -113,6 +128,7 @@ status_report segment_keeper_state::status() const {
       {"handfast_segments", "", static_cast<double>(from_.log->segments().size())},
       {"handfast_log_prepared_bytes", "", static_cast<double>(from_.log->prepared_ahead())},
       {"handfast_log_prepare_steps_total", "", static_cast<double>(steps_)},
+      {"handfast_disk_needed_bytes", "", static_cast<double>(needed())},
   };
   if (const auto space = from_.disk->space(from_.directory)) {
     report.samples.push_back(

@@ -51,6 +51,10 @@ private:
   [[nodiscard]] std::uint64_t growth_per_second();
   /// Beside what is left for checkpoints.
   [[nodiscard]] bool has_room(std::uint64_t bytes) const;
+  /// Free bytes with which everything can be prepared and the disk does not count as full.
+  [[nodiscard]] std::uint64_t needed() const;
+  /// What is free, what is needed, and for what.
+  [[nodiscard]] std::string shortage() const;
   void set_full(bool full);
   void tell();
   void again_after(std::chrono::milliseconds pause);

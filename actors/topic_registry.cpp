@@ -37,6 +37,9 @@ void topic_registry_state::on_peers(const shard_peers& peers) {
   for (const auto& [topic, waiting] : deletions)
     if (waiting.asked == appender_role::half_store ? half_store_changed : delays_changed)
       ask_usage(topic, waiting);
+  if (half_store_changed)
+    for (const auto& [group, waiting] : group_deletions)
+      self->send(half_store.actor, ask_topic_usage{{}, group});
 }
 
 void topic_registry_state::ask_usage(topic_id topic, const deletion& waiting) {
@@ -77,10 +80,14 @@ ec topic_registry_state::not_now() const {
 // -- answers ----------------------------------------------------------------------
 
 void topic_registry_state::answer_topic(const waiter& to, const topic_info& topic) {
+  if (!to.asker)
+    return; // a consumer group waits, in `box_askers`
   self->send(caf::actor_cast<connection_actor>(to.asker), topic_resolved{to.id, {}, topic});
 }
 
 void topic_registry_state::refuse_topic(const waiter& to, ec code, std::string detail) {
+  if (!to.asker)
+    return;
   self->send(caf::actor_cast<connection_actor>(to.asker),
              topic_resolved{to.id, {code, std::move(detail)}, {}});
 }
@@ -108,7 +115,7 @@ void topic_registry_state::on_resolve_topic(const resolve_topic& x) {
     return;
   }
   const auto& rules = env->settings->topic;
-  if (!x.create || !rules.auto_create)
+  if (!x.create || !rules.auto_create || is_dead_letter_topic(x.name))
     return refuse_topic(asker, ec::unknown_topic, printable(x.name));
   if (stopping)
     return refuse_topic(asker, ec::stopping);
@@ -119,8 +126,26 @@ void topic_registry_state::on_resolve_topic(const resolve_topic& x) {
   create_topic(x.name, rules.default_queues, {}, asker);
 }
 
+error topic_registry_state::refusal_of_queues(const std::string& topic,
+                                              std::uint32_t queues) const {
+  if (is_dead_letter_topic(topic))
+    return {}; // beside all bounds: without it its group could not go on
+  auto taken = member->fold.user_queues();
+  for (const auto& [waiting, made] : topic_changes)
+    if (made.record.change == meta_change::topic_put)
+      taken += made.record.queues;
+  const auto max = env->settings->topic.queues_max;
+  if (taken + queues <= max)
+    return {};
+  return {ec::too_many_queues, printable(topic) + " would add " + std::to_string(queues) +
+                                   " queues to " + std::to_string(taken) +
+                                   ", and topic.queues_max is " + std::to_string(max)};
+}
+
 void topic_registry_state::create_topic(const std::string& topic, std::uint32_t queues,
                                         const attributes& options, waiter first) {
+  if (auto why = refusal_of_queues(topic, queues); why.code != ec::ok)
+    return refuse_topic(first, why.code, std::move(why.detail));
   last_topic = std::max(topic_id{last_topic.value + 1}, member->fold.next_topic());
   append(topic_changes, {meta_change::topic_put, last_topic.value, topic, queues, options},
          std::move(first));
@@ -149,6 +174,9 @@ void topic_registry_state::on_put_topic(const put_topic& x) {
     return refuse_topic(asker, why);
   if (auto valid = valid_name(name_kind::topic, x.name); !valid)
     return refuse_topic(asker, valid.error().code, valid.error().detail);
+  if (is_dead_letter_topic(x.name))
+    return refuse_topic(asker, ec::read_only_topic,
+                        printable(x.name) + " is for the dead letters of a consumer group");
   const auto queues = x.queues == 0 ? env->settings->topic.default_queues : x.queues;
   if (queues > limits::queues_max)
     return refuse_topic(asker, ec::bad_request,
@@ -195,6 +223,8 @@ void topic_registry_state::on_delete_topic(const delete_topic& x) {
 }
 
 void topic_registry_state::on_usage(const topic_usage& x) {
+  if (x.group != group_id{})
+    return on_group_usage(x);
   const auto found = deletions.find(x.topic);
   if (found == deletions.end() || found->second.asked != x.of)
     return;
@@ -210,8 +240,9 @@ void topic_registry_state::on_usage(const topic_usage& x) {
     for (const auto& asker : waiting.waiters)
       refuse_topic(asker, stopping ? ec::stopping : ec::topic_in_use,
                    printable(waiting.topic) + " has " +
-                       (x.delayed > 0 ? std::to_string(x.delayed) + " delayed messages"
-                                      : std::to_string(x.pending) + " pending transactions"));
+                       (x.delayed > 0 ? counted(x.delayed, "message") + " that wait for their time"
+                                      : counted(x.pending, "message") +
+                                            " of pending transactions"));
     return;
   }
   HANDFAST_ASSERT(topic_changes.count(waiting.topic) == 0);
@@ -227,32 +258,6 @@ void topic_registry_state::on_list_topics(const list_topics& x) {
   auto answer = member->fold.list(x.after, x.max);
   answer.id = x.id;
   self->send(caf::actor_cast<connection_actor>(self->current_sender()), std::move(answer));
-}
-
-// -- groups -----------------------------------------------------------------------
-
-void topic_registry_state::on_resolve_group(const resolve_group& x) {
-  auto asker = current_asker(x.id);
-  if (!member->serving())
-    return refuse_group(asker, x.name, ec::recovering);
-  if (auto valid = valid_name(name_kind::group, x.name); !valid)
-    return refuse_group(asker, x.name, valid.error().code, valid.error().detail);
-  if (const auto group = member->fold.find_group(x.name); group != group_id{}) {
-    self->send(caf::actor_cast<connection_actor>(asker.asker),
-               group_resolved{x.id, {}, group, x.name});
-    return;
-  }
-  if (const auto waiting = group_changes.find(x.name); waiting != group_changes.end()) {
-    waiting->second.waiters.push_back(std::move(asker));
-    return;
-  }
-  if (!x.create)
-    return refuse_group(asker, x.name, ec::unknown_group, printable(x.name));
-  if (stopping)
-    return refuse_group(asker, x.name, ec::stopping);
-  last_group = std::max(group_id{last_group.value + 1}, member->fold.next_group());
-  append(group_changes, {meta_change::group_put, last_group.value, x.name, 0, {}},
-         std::move(asker));
 }
 
 void topic_registry_state::on_list_groups(const list_groups& x) {
@@ -305,22 +310,12 @@ void topic_registry_state::finish_topic(const meta_record& record, std::uint64_t
     return;
   const auto waiters = std::move(found->second.waiters);
   topic_changes.erase(found);
+  answer_boxes(record.name, {});
   topic_info deleted;
   deleted.id = id;
   deleted.name = record.name;
   for (const auto& asker : waiters)
     answer_topic(asker, topic ? *topic : deleted);
-}
-
-void topic_registry_state::finish_group(const meta_record& record, std::uint64_t cookie) {
-  const auto found = group_changes.find(record.name);
-  if (found == group_changes.end() || found->second.cookie != cookie)
-    return;
-  const auto waiters = std::move(found->second.waiters);
-  group_changes.erase(found);
-  for (const auto& asker : waiters)
-    self->send(caf::actor_cast<connection_actor>(asker.asker),
-               group_resolved{asker.id, {}, group_id{record.id}, record.name});
 }
 
 void topic_registry_state::on_refused(const append_refused& x) {
@@ -332,7 +327,9 @@ void topic_registry_state::on_refused(const append_refused& x) {
       }
       for (const auto& asker : at->second.waiters)
         refuse(asker, at->first);
+      const auto dropped = std::move(at->second.record);
       at = changes.erase(at);
+      not_done(dropped, x.why);
     }
   };
   drop(topic_changes, [&](const waiter& asker, const std::string&) {
@@ -374,6 +371,7 @@ status_report topic_registry_state::status() const {
   report.actor = "topic_registry";
   report.samples = {
       {"rocketmq_topic_number", {}, static_cast<double>(member->fold.user_topics())},
+      {"handfast_queues", {}, static_cast<double>(member->fold.user_queues())},
       {"rocketmq_consumer_group_number", {}, static_cast<double>(member->fold.groups())},
       {"handfast_topic_changes_waiting",
        {},
@@ -415,6 +413,12 @@ topic_registry_actor::behavior_type topic_registry(topic_registry_state::pointer
       [&state](const list_groups& x) { state.on_list_groups(x); },
       [&state](const name_ids& x) { state.on_name_ids(x); },
       [&state](const topic_usage& x) { state.on_usage(x); },
+      [&state](const put_group& x) { state.on_put_group(x); },
+      [&state](const delete_group& x) { state.on_delete_group(x); },
+      [&state](const ask_group_rules& x) { state.on_ask_rules(x); },
+      [&state](const open_dead_letters& x) { state.on_open_dead_letters(x); },
+      [&state](const consumer_group_found& x) { state.on_group_found(x); },
+      [&state](const group_ended& x) { state.on_group_ended(x); },
   };
 }
 

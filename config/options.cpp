@@ -116,8 +116,16 @@ std::vector<option> topic_rows() {
           "Queues of a topic created without a number.", "queues"),
       row("topic.max", kind::integer, [](settings& s) -> auto& { return s.topic.max; }, {0, 1'000'000}, live,
           "Topics in all at which automatic creation stops.", "topics"),
+      row("topic.queues_max", kind::integer, [](settings& s) -> auto& { return s.topic.queues_max; }, {1, 10'000'000}, live,
+          "Queues of all topics together, also of those made by hand. A topic with more is refused with `too_many_queues`; each queue costs memory.", "queues"),
       row("consumer.lease", kind::duration, [](settings& s) -> auto& { return s.consumer.lease; }, {ms(10ms), ms(12h)}, live,
           "A message that was delivered but not acknowledged is delivered again after this long."),
+      row("consumer.delivery_max", kind::integer, [](settings& s) -> auto& { return s.consumer.delivery_max; }, {1, 65'535}, live,
+          "Failed deliveries of one message to one group before it goes to the group's dead-letter topic. A group may have its own.", "deliveries"),
+      row("consumer.retry_backoff_min", kind::duration, [](settings& s) -> auto& { return s.consumer.retry_backoff_min; }, {0, ms(24h)}, live,
+          "Shortest wait before a failed message is delivered again. Waits grow like RocketMQ's: 10s, 30s, 1m, 2m and so on up to 2h."),
+      row("consumer.retry_backoff_max", kind::duration, [](settings& s) -> auto& { return s.consumer.retry_backoff_max; }, {0, month}, live,
+          "Longest wait before a failed message is delivered again."),
   };
 }
 

@@ -57,10 +57,14 @@ struct topic_settings {
   bool auto_create = true;
   std::uint32_t default_queues = 4;
   std::uint32_t max = 10'000;
+  std::uint32_t queues_max = limits::all_queues_max;
 };
 
 struct consumer_settings {
   milliseconds lease{std::chrono::seconds{30}};
+  std::uint32_t delivery_max = 16;
+  milliseconds retry_backoff_min{std::chrono::seconds{10}};
+  milliseconds retry_backoff_max{std::chrono::hours{2}};
 };
 
 /// Sizes in bytes.

@@ -45,10 +45,32 @@ private:
   shop_database& db_;
 };
 
+/// What to do instead of running; -1 = run.
+int answer_arguments(int argc, char** argv) {
+  constexpr const char* usage =
+      "usage: example_order_payment [HOST:PORT]\n"
+      "Marks an order as paid and announces it in one transaction, at the node that listens at\n"
+      "HOST:PORT (127.0.0.1:7310 without it).\n";
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (first == "--help" || first == "-h") {
+    std::fputs(usage, stdout);
+    return 0;
+  }
+  if (argc > 2 || first.starts_with('-')) {
+    std::fprintf(stderr, "unexpected argument '%s'\n%s", argv[argc - 1], usage);
+    return 2;
+  }
+  return -1;
+}
+
 int main(int argc, char** argv) {
+  if (const int answered = answer_arguments(argc, argv); answered >= 0)
+    return answered;
   const char* server = argc > 1 ? argv[1] : "127.0.0.1:7310";
+  std::fprintf(stderr, "connecting to %s\n", server);
   shop_database db;
-  client node{{.servers = {server}}};
+  // Somebody watches: say soon that nobody is there. A service would rather wait for its node.
+  client node{{.servers = {server}, .connect_patience = std::chrono::seconds{1}}};
   transaction_producer shop{node, {.group = "shop"}, std::make_shared<payments>(db)};
 
   auto result = shop.send_in_transaction(message{"orders", "order 1"});
@@ -63,8 +85,11 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "it did not happen: %s\n", handfast::to_string(why).c_str());
         return 1;
       },
-      [](const handfast::error& why) { // the node finds out by asking `check`
-        std::fprintf(stderr, "not known yet: %s\n", handfast::to_string(why).c_str());
+      [server](const handfast::error& why) { // the node finds out by asking `check`
+        if (why.code == handfast::ec::unreachable)
+          std::fprintf(stderr, "no node answers at %s: start one with `handfast node`\n", server);
+        else
+          std::fprintf(stderr, "not known yet: %s\n", handfast::to_string(why).c_str());
         return 3;
       });
 }

@@ -1,5 +1,6 @@
 #include "messages/delay_levels.hpp"
 
+#include "messages/dates.hpp"
 #include "messages/durations.hpp"
 #include "messages/limits.hpp"
 #include "messages/names.hpp"
@@ -33,69 +34,6 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
   if (problem != std::errc{} || stop != end)
     return std::nullopt;
   return number;
-}
-
-/// Takes a date apart, from its beginning to its end. Once something is not there, all is refused.
-class date_reader {
-public:
-  explicit date_reader(std::string_view text) : rest_{text} {}
-
-  unsigned digits(std::size_t count) {
-    const auto number = rest_.size() < count || !std::all_of(rest_.begin(), rest_.begin() + count,
-                                                             [](char c) { return is_digit(c); })
-                            ? std::nullopt
-                            : whole_number(rest_.substr(0, count));
-    ok_ = ok_ && number;
-    rest_.remove_prefix(std::min(count, rest_.size()));
-    return static_cast<unsigned>(number.value_or(0));
-  }
-  bool take(char sign) {
-    const bool there = rest_.starts_with(sign);
-    if (there)
-      rest_.remove_prefix(1);
-    return there;
-  }
-  void need(char sign) { ok_ = take(sign) && ok_; }
-  /// One to three digits behind the point.
-  unsigned thousandths() {
-    const auto end = std::ranges::find_if_not(rest_, is_digit);
-    const auto count = static_cast<std::size_t>(end - rest_.begin());
-    ok_ = ok_ && count >= 1 && count <= 3;
-    if (!ok_)
-      return 0;
-    unsigned value = digits(count);
-    for (auto i = count; i < 3; ++i)
-      value *= 10;
-    return value;
-  }
-  [[nodiscard]] bool read_whole() const { return ok_ && rest_.empty(); }
-
-private:
-  std::string_view rest_;
-  bool ok_ = true;
-};
-
-std::optional<wall_ms> date_ms(std::string_view text) {
-  using namespace std::chrono;
-  date_reader in{text};
-  const year y{static_cast<int>(in.digits(4))};
-  in.need('-');
-  const month m{in.digits(2)};
-  in.need('-');
-  const day d{in.digits(2)};
-  in.need('T');
-  const auto hour = in.digits(2);
-  in.need(':');
-  const auto minute = in.digits(2);
-  const auto second = in.take(':') ? in.digits(2) : 0;
-  const auto fraction = in.take('.') ? in.thousandths() : 0;
-  in.need('Z');
-  const auto date = y / m / d;
-  if (!in.read_whole() || !date.ok() || y < year{1970} || hour > 23 || minute > 59 || second > 59)
-    return std::nullopt;
-  const milliseconds since_1970 = sys_days{date}.time_since_epoch() + hours{hour} +
-                                  minutes{minute} + seconds{second} + milliseconds{fraction};
-  return static_cast<wall_ms>(since_1970.count());
 }
 
 std::uint64_t until(wall_ms date, wall_ms now) {
@@ -162,7 +100,7 @@ std::uint64_t delay_of_level(std::int64_t level) {
 
 result<std::uint64_t> parse_delay(std::string_view text, wall_ms now) {
   if (text.size() > 4 && text[4] == '-') {
-    if (const auto date = date_ms(text))
+    if (const auto date = date_from_text(text))
       return within_limit(text, until(*date, now));
     return fail(ec::bad_request, "delay " + printable(text) +
                                      " is no date in UTC; write it like 2031-05-01T08:30:00Z");

@@ -4,6 +4,7 @@
 /// see `requests.hpp` for the conventions.
 
 #include "messages/error.hpp"
+#include "messages/filter_kind.hpp"
 #include "messages/ids.hpp"
 #include "messages/log_record.hpp"
 
@@ -113,9 +114,6 @@ enum class delivery_mode : std::uint8_t {
   ordered = 1,
 };
 
-/// Which messages of a topic a group wants. Sent: never renumber.
-enum class filter_kind : std::uint8_t { all = 0, tags = 1, sql = 2 };
-
 /// What the members of a group have agreed on for one topic. A member that asks for something else
 /// is refused (`subscription_differs`) while others are there; alone it may change it.
 struct subscription_terms {
@@ -140,10 +138,11 @@ struct fetch_messages {
   std::uint32_t wait_ms = 0;
   start_point start; ///< for a group that is new on this topic
   subscription_terms terms;
+  std::string member; ///< the client's name, for `describe_group`; only the first fetch needs it
 };
 template <class Inspector>
 auto inspect(Inspector& f, fetch_messages& x) {
-  return f(x.id, x.topic, x.queues, x.max, x.bytes_max, x.wait_ms, x.start, x.terms);
+  return f(x.id, x.topic, x.queues, x.max, x.bytes_max, x.wait_ms, x.start, x.terms, x.member);
 }
 
 /// One message handed to one member until its lease ends. `lease` must come back with the

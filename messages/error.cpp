@@ -44,8 +44,8 @@ constexpr std::array rows{
     row{ec::read_only_topic, "read_only_topic", refused, false,
         "This topic is kept by the node; send to a topic of your own."},
     row{ec::topic_in_use, "topic_in_use", refused, false,
-        "First decide its pending transactions (`handfast tx list`) and cancel its delayed messages "
-        "(`handfast delay list`)."},
+        "Decide its pending transactions (`handfast tx list --topic NAME`) or roll all of them back "
+        "(`handfast topic delete NAME --force`), and cancel what is delayed (`handfast delay list`)."},
     row{ec::too_many_topics, "too_many_topics", refused, false,
         "Raise `topic.max`, or create topics explicitly."},
     row{ec::not_authorized, "not_authorized", refused, false,
@@ -60,6 +60,8 @@ constexpr std::array rows{
     row{ec::group_in_use, "group_in_use", refused, false, "Stop the members of the group first."},
     row{ec::bad_delay, "bad_delay", refused, false,
         "Give a delay such as `2s` or `3d`, or a date, at most 3 years ahead."},
+    row{ec::too_many_queues, "too_many_queues", refused, false,
+        "Give it fewer queues, delete topics that nobody needs, or raise `topic.queues_max`."},
     row{ec::unknown_transaction, "unknown_transaction", refused, false,
         "Check the id and the server: this store never opened that transaction."},
     row{ec::transaction_expired, "transaction_expired", refused, false,
@@ -111,7 +113,7 @@ constexpr std::array rows{
     row{ec::not_our_directory, "not_our_directory", refused, false,
         "Choose an empty folder or one that a node made."},
     row{ec::directory_in_use, "directory_in_use", refused, false,
-        "Stop the other node, or choose another folder."},
+        "Stop the other node, or choose another folder with `--data DIR` (`store.dir`)."},
     row{ec::newer_format, "newer_format", refused, false, "Use the newer version of handfast."},
     row{ec::not_writable, "not_writable", refused, false,
         "Give this user the right to write there, or choose another folder."},
@@ -120,6 +122,9 @@ constexpr std::array rows{
     row{ec::config_invalid, "config_invalid", refused, false, "Correct the named key."},
     row{ec::internal, "internal", unknown, true,
         "A fault of this program: please report it with the log."},
+    row{ec::address_in_use, "address_in_use", refused, false,
+        "A second node on one machine needs ports (`listen.native`, `listen.http`) and a folder "
+        "(`--data DIR`) of its own."},
 };
 
 constexpr bool rows_are_sorted() {
@@ -136,7 +141,7 @@ const row* find_row(ec code) {
 
 const row& row_of(ec code) {
   const auto* found = find_row(code);
-  return found ? *found : rows.back();
+  return found ? *found : *find_row(ec::internal);
 }
 
 } // namespace

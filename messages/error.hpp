@@ -43,6 +43,7 @@ enum class ec : std::uint16_t {
   bad_filter = 19,           ///< a filter expression that cannot be read
   group_in_use = 20,         ///< members of it are connected
   bad_delay = 21,            ///< beyond the limit, or not a delay
+  too_many_queues = 22,      ///< the bound on the queues of all topics
   // transactions
   unknown_transaction = 32,     ///< no such id in this store
   transaction_expired = 33,     ///< decided so long ago that the outcome is no longer kept
@@ -78,7 +79,8 @@ enum class ec : std::uint16_t {
   not_writable = 133,
   position_not_found = 134, ///< no record at that position
   config_invalid = 135,
-  internal = 136, ///< a fault of this program; reported with its place
+  internal = 136,       ///< a fault of this program; reported with its place
+  address_in_use = 137, ///< another process listens there
 };
 
 /// The stable short name, such as `conflict_committed`; also used in JSON output and metrics

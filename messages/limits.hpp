@@ -24,6 +24,8 @@ constexpr std::size_t frame_bytes_max = 8 * mib;
 constexpr std::size_t frame_meta_bytes_max = 1 * mib;
 /// Queues of one topic.
 constexpr std::uint32_t queues_max = 1024;
+/// Queues of all topics together: an idle one costs about 2 KiB of memory.
+constexpr std::uint32_t all_queues_max = 100'000;
 /// Messages of one transaction: one DECIDE record names them all.
 constexpr std::size_t transaction_messages_max = 1'000;
 /// Pending transactions of one shard, and the bytes of their bodies.
@@ -54,6 +56,8 @@ constexpr std::size_t filter_bytes_max = 16 * kib;
 constexpr std::size_t filter_depth_max = 32;
 /// Conditions of one filter; BETWEEN counts as two.
 constexpr std::size_t filter_conditions_max = 128;
+/// CONTAINS and LIKE of one filter: each goes through a whole text.
+constexpr std::size_t filter_searches_max = 16;
 /// Different properties that one filter names.
 constexpr std::size_t filter_properties_max = 32;
 /// Tags of one filter, or values of all its IN lists together.

@@ -86,4 +86,21 @@ std::string_view name_of(record_type t) {
   return "invalid";
 }
 
+const message_record* message_of(const log_record& record) {
+  if (const auto* message = std::get_if<message_record>(&record.content))
+    return message;
+  if (const auto* moved = std::get_if<move_record>(&record.content))
+    return &moved->message;
+  if (const auto* dead = std::get_if<dead_letter_record>(&record.content))
+    return &dead->message;
+  return nullptr;
+}
+
+position transaction_of(const log_record& record) {
+  const auto* message = message_of(record);
+  if (!message || message->transaction != position{})
+    return message ? message->transaction : position{};
+  return record.type == record_type::half ? record.at : position{};
+}
+
 } // namespace handfast

@@ -405,6 +405,12 @@ struct log_record {
   std::uint64_t cookie = 0;
 };
 
+/// The message that a record holds: MESSAGE, HALF, MOVE and DEAD_LETTER do; null for others.
+const message_record* message_of(const log_record& record);
+/// Of a record that holds a message: the position that opened its transaction; none for a plain
+/// message.
+position transaction_of(const log_record& record);
+
 /// Records that became durable together, in log order. Shared by all that fold them; never changed
 /// after publication.
 struct record_batch {

@@ -43,11 +43,16 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string dead_letter_topic_of(std::string_view group) {
+  return std::string{dead_letter_prefix} + std::string{group};
+}
+
 result<void> valid_name(name_kind kind, std::string_view name) {
   std::string what{text_of(kind)};
   if (name.empty())
     return fail(ec::bad_name, what + " name is empty");
-  if (name.size() > limits::name_chars_max)
+  const bool dead_letters = kind == name_kind::topic && is_dead_letter_topic(name);
+  if (name.size() > limits::name_chars_max + (dead_letters ? dead_letter_prefix.size() : 0))
     return fail(ec::bad_name, what + " name " + printable(name) + " has " +
                                   std::to_string(name.size()) + " characters, at most " +
                                   std::to_string(limits::name_chars_max) + " are allowed");

@@ -271,6 +271,8 @@ struct TransactionInfo {
   note              @20 :Text;
   messages          @21 :List(TransactionMessage);
   asks              @22 :List(TransactionAsk);
+  messagesPartial   @23 :Bool;
+  attemptsUnknown   @24 :Bool;
 }
 
 # Answer to QueryTransaction (one item) and ListTransactions.
@@ -300,6 +302,10 @@ struct Fetch {
   queue       @6 :UInt16;
   start       @7 :UInt8;
   groupName   @8 :Text;
+  startValue  @9 :UInt64;
+  mode        @10 :UInt8;
+  filter      @11 :UInt8;
+  expression  @12 :Text;
 }
 
 struct ReadView {
@@ -334,21 +340,34 @@ struct Delivered {
   code        @2 :UInt16;
   detail      @3 :Text;
   entries     @4 :List(DeliveredEntry);
+  leaseMs     @5 :UInt32;
+  next        @6 :List(QueueOffset);
 }
 
-# 24 bytes.
+# 16 bytes.
+struct QueueOffset {
+  offset @0 :UInt64;
+  queue  @1 :UInt16;
+}
+
+# 40 bytes. `handling` counts; `done` is what clients without it send.
 struct AcknowledgeEntry {
   offset @0 :UInt64;
   lease  @1 :UInt64;
   topic  @2 :UInt32;
   queue  @3 :UInt16;
   done   @4 :Bool;
+  to     @5 :UInt64;
+  retryMs @6 :UInt32;
+  handling @7 :UInt8;
 }
 
 struct Acknowledge {
-  correlation @0 :UInt64;
-  group       @1 :UInt32;
-  entries     @2 :List(AcknowledgeEntry);
+  correlation  @0 :UInt64;
+  group        @1 :UInt32;
+  entries      @2 :List(AcknowledgeEntry);
+  subscription @3 :UInt64;
+  credit       @4 :UInt32;
 }
 
 struct Acknowledged {
@@ -357,6 +376,64 @@ struct Acknowledged {
   late        @2 :UInt32;
   code        @3 :UInt16;
   detail      @4 :Text;
+}
+
+struct Subscribe {
+  correlation @0 :UInt64;
+  startValue  @1 :UInt64;
+  topic       @2 :UInt32;
+  group       @3 :UInt32;
+  credit      @4 :UInt32;
+  start       @5 :UInt8;
+  mode        @6 :UInt8;
+  filter      @7 :UInt8;
+  groupName   @8 :Text;
+  expression  @9 :Text;
+}
+
+struct Credit {
+  subscription @0 :UInt64;
+  messages     @1 :UInt32;
+}
+
+struct Unsubscribe {
+  correlation  @0 :UInt64;
+  subscription @1 :UInt64;
+}
+
+struct ReadQueues {
+  correlation @0 :UInt64;
+  topic       @1 :UInt32;
+  messagesMax @2 :UInt32;
+  bytesMax    @3 :UInt32;
+  waitMs      @4 :UInt32;
+  filter      @5 :UInt8;
+  expression  @6 :Text;
+  places      @7 :List(QueueOffset);
+}
+
+# FindOffsets and ResetProgress.
+struct StartRequest {
+  correlation @0 :UInt64;
+  startValue  @1 :UInt64;
+  topic       @2 :UInt32;
+  queue       @3 :UInt16;
+  oneQueue    @4 :Bool;
+  start       @5 :UInt8;
+  group       @6 :Text;
+}
+
+# 32 bytes.
+struct OffsetEntry {
+  offset @0 :UInt64;
+  first  @1 :UInt64;
+  end    @2 :UInt64;
+  queue  @3 :UInt16;
+}
+
+struct Offsets {
+  correlation @0 :UInt64;
+  entries     @1 :List(OffsetEntry);
 }
 
 # ---- administration
@@ -447,6 +524,46 @@ struct QuarantineEntry {
 struct QuarantinePage {
   correlation @0 :UInt64;
   items       @1 :List(QuarantineEntry);
+}
+
+# GroupShow, GroupDelete, GroupSet.
+struct GroupRequest {
+  correlation @0 :UInt64;
+  deliveryMax @1 :UInt16;
+  name        @2 :Text;
+}
+
+struct GroupMember {
+  held       @0 :UInt32;
+  queuesHeld @1 :UInt32;
+  name       @2 :Text;
+}
+
+struct GroupPlace {
+  base         @0 :UInt64;
+  end          @1 :UInt64;
+  inFlight     @2 :UInt32;
+  waitingAgain @3 :UInt32;
+  queue        @4 :UInt16;
+  paused       @5 :Bool;
+  topic        @6 :Text;
+}
+
+struct GroupTerms {
+  mode       @0 :UInt8;
+  filter     @1 :UInt8;
+  topic      @2 :Text;
+  expression @3 :Text;
+}
+
+struct GroupDescription {
+  correlation @0 :UInt64;
+  deadLetters @1 :UInt64;
+  group       @2 :UInt32;
+  name        @3 :Text;
+  members     @4 :List(GroupMember);
+  places      @5 :List(GroupPlace);
+  terms       @6 :List(GroupTerms);
 }
 
 # ---- delays

@@ -57,10 +57,11 @@ auto inspect(Inspector& f, message_stored& x) {
 
 struct messages_stored {
   std::vector<message_stored> results;
+  std::string detail{}; ///< about those that were refused, when there is more to say than the code
 };
 template <class Inspector>
 auto inspect(Inspector& f, messages_stored& x) {
-  return f(x.results);
+  return f(x.results, x.detail);
 }
 
 /// connection -> half_store: halves of one read. `message.transaction` = 0 opens a transaction,
@@ -99,10 +100,11 @@ auto inspect(Inspector& f, half_stored& x) {
 
 struct halves_stored {
   std::vector<half_stored> results;
+  std::string detail{}; ///< as in `messages_stored`
 };
 template <class Inspector>
 auto inspect(Inspector& f, halves_stored& x) {
-  return f(x.results);
+  return f(x.results, x.detail);
 }
 
 // -- deciding ----------------------------------------------------------------
@@ -289,6 +291,8 @@ struct transaction_life {
   group_id group;
   /// Once committed, offsets or moments are set; before, `due_ms` is a delay.
   std::vector<index_entry> messages;
+  /// It may have more messages than `messages` says: no record names those of a rollback.
+  bool messages_partial = false;
   producer_id producer;
   wall_ms stored_ms = 0;
   std::uint64_t age_ms = 0;
@@ -297,6 +301,7 @@ struct transaction_life {
   std::uint32_t check_interval_ms = 0;
   std::uint32_t attempts = 0;
   std::uint32_t attempts_max = 0;
+  bool attempts_unknown = false;     ///< `attempts` and `asks` are no longer kept
   bool waiting_for_producer = false; ///< nobody of the group is online
   std::vector<ask_made> asks;
   origin decided_by = origin::producer;
@@ -307,10 +312,10 @@ struct transaction_life {
 };
 template <class Inspector>
 auto inspect(Inspector& f, transaction_life& x) {
-  return f(x.id, x.state, x.group, x.messages, x.producer, x.stored_ms, x.age_ms,
-           x.next_check_in_ms, x.timeout_ms, x.check_interval_ms, x.attempts, x.attempts_max,
-           x.waiting_for_producer, x.asks, x.decided_by, x.decided_ms, x.reopened_as,
-           x.reopened_from, x.note);
+  return f(x.id, x.state, x.group, x.messages, x.messages_partial, x.producer, x.stored_ms,
+           x.age_ms, x.next_check_in_ms, x.timeout_ms, x.check_interval_ms, x.attempts,
+           x.attempts_max, x.attempts_unknown, x.waiting_for_producer, x.asks, x.decided_by,
+           x.decided_ms, x.reopened_as, x.reopened_from, x.note);
 }
 
 /// connection -> half_store (asks op_store for what it does not hold). Answer: `transaction_found`.

@@ -100,6 +100,28 @@ auto inspect(Inspector& f, resolve_group& x) {
   return f(x.id, x.name, x.create);
 }
 
+/// connection -> topic_registry: makes the group or sets its attributes. Answer: `group_resolved`.
+struct put_group {
+  correlation id;
+  std::string name;
+  attributes options;
+};
+template <class Inspector>
+auto inspect(Inspector& f, put_group& x) {
+  return f(x.id, x.name, x.options);
+}
+
+/// connection -> topic_registry: the group and its progress go; refused while members of it are
+/// connected or transactions of it are pending (`group_in_use`). Answer: `group_resolved`.
+struct delete_group {
+  correlation id;
+  std::string name;
+};
+template <class Inspector>
+auto inspect(Inspector& f, delete_group& x) {
+  return f(x.id, x.name);
+}
+
 struct group_resolved {
   correlation id;
   error why;

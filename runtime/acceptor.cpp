@@ -27,9 +27,12 @@ std::string text_of(const tcp::endpoint& where) {
 error cannot_listen(const acceptor_options& options, const asio::error_code& why) {
   auto text = "cannot listen on " + config::to_string(options.where) + ": " + why.message();
   if (why == asio::error::address_in_use)
-    text +=
-        "; another process has this port: stop it, or choose another address with " + options.key;
-  else if (why == asio::error::access_denied)
+    return {ec::address_in_use, "cannot listen on " + config::to_string(options.where) +
+                                    ": another process, perhaps another node, listens there. Stop "
+                                    "it, or choose another address with `--set " +
+                                    options.key + "=HOST:PORT` (port 0: any that is free; " +
+                                    "empty: none)"};
+  if (why == asio::error::access_denied)
     text += "; ports below 1024 need rights: choose another with " + options.key;
   else
     text += "; check " + options.key;

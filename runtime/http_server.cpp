@@ -124,13 +124,15 @@ result<std::unique_ptr<http_server>> http_server::start(const config::address& w
     made->where_.port = 0;
   }
   if (made->where_.port == 0) {
+    if (errno == EADDRINUSE)
+      return fail(ec::address_in_use, "cannot listen on " + config::to_string(where) +
+                                          ": another process, perhaps another node, listens "
+                                          "there. Stop it, or choose another address with `--set "
+                                          "listen.http=HOST:PORT` (port 0: any that is free; "
+                                          "empty: none)");
     auto text = "cannot listen on " + config::to_string(where) + ": " +
                 (errno != 0 ? std::generic_category().message(errno) : "no such address");
-    text += errno == EADDRINUSE
-                ? "; another process has this port: stop it, or choose another address with "
-                  "listen.http (an empty one turns it off)"
-                : "; check listen.http";
-    return fail(ec::config_invalid, std::move(text));
+    return fail(ec::config_invalid, text + "; check listen.http");
   }
   made->route(std::move(sources));
   sigset_t all;

@@ -16,6 +16,7 @@ public:
       : reader_{log, codec} {}
 
   [[nodiscard]] std::optional<log_record> try_read(position at, std::uint32_t length) override;
+  void try_read_all(const std::vector<place>& places, const visitor& found) override;
 
 private:
   storage::record_reader reader_;

@@ -66,7 +66,7 @@ public:
 
   /// For sockets and timers; its handlers run on the loop's thread.
   [[nodiscard]] asio::io_context& io() { return io_; }
-  [[nodiscard]] bool on_loop() const;
+  [[nodiscard]] bool on_loop() const override;
   /// How often the loop woke from sleep: an idle one does not.
   [[nodiscard]] std::uint64_t wake_ups() const { return wake_ups_.load(std::memory_order_relaxed); }
 

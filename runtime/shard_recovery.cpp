@@ -1,5 +1,8 @@
 #include "runtime/shard_recovery.hpp"
 
+#include "actors/run_remake.hpp"
+#include "messages/record_rule.hpp"
+
 #include <algorithm>
 #include <exception>
 
@@ -113,13 +116,24 @@ private:
     attempt(record, [&] { half.apply(record); });
     attempt(record, [&] { delays.apply(record); });
     if (record.type == record_type::meta)
-      attempt(record, [&] { topics.apply(std::get<meta_record>(record.content)); });
+      attempt(record, [&] {
+        const auto& meta = std::get<meta_record>(record.content);
+        topics.apply(meta);
+        if (meta.change == meta_change::group_deleted)
+          groups.erase(group_id{meta.id});
+      });
     else if (record.type == record_type::progress)
       attempt(record, [&] {
         for (const auto& entry : std::get<progress_record>(record.content).groups) {
           note_ids(entry.topic, entry.group);
           groups.try_emplace(entry.group, entry.group).first->second.apply(entry);
         }
+      });
+    else if (record.type == record_type::dead_letter)
+      attempt(record, [&] {
+        const auto& dead = std::get<dead_letter_record>(record.content);
+        note_ids(dead.topic, dead.group);
+        groups.try_emplace(dead.group, dead.group).first->second.apply(dead);
       });
   }
 
@@ -129,7 +143,7 @@ private:
     try {
       apply_to_one();
     } catch (const std::exception& e) {
-      tail.quarantine({record.at, std::string{name_of(record.type)}, e.what(), {}});
+      tail.quarantine({record.at, std::string{name_of(record.type)}, sentence_of(e), {}});
     }
   }
 };
@@ -148,6 +162,23 @@ result<std::unique_ptr<recovered_shard>> recover_shard(storage::file_system& dis
   options.clock = seams.clock;
 
   const auto root = settings.store.dir.string();
+  const storage::store_paths paths{root};
+  std::vector<quarantined_item> listed;
+  options.remake_run = [&](const storage::segment_set& log, std::uint64_t store_id, position from,
+                           position to, position until) {
+    const storage::record_codec codec{store_id};
+    return remake_run({disk, paths.runs(), store_id, log, codec}, from, to, until)
+        .map([&](const remade_run& made) {
+          for (const auto& gap : made.unread)
+            listed.push_back(
+                {gap.from,
+                 "derived run",
+                 "it was damaged and made again from the log, but not what positions " +
+                     std::to_string(gap.from.value) + " to " + std::to_string(gap.to.value) +
+                     " said: " + gap.why,
+                 {}});
+        });
+  };
   auto visitor = std::make_unique<folding_visitor>();
   auto store = storage::recover(disk, root, options, *visitor);
   auto refused = std::exchange(visitor->checkpoint_refused, {});
@@ -159,6 +190,16 @@ result<std::unique_ptr<recovered_shard>> recover_shard(storage::file_system& dis
   }
   if (!store)
     return tl::unexpected{store.error()};
+
+  for (auto& item : listed)
+    visitor->tail.quarantine(std::move(item));
+  for (const auto& gone : store->report.gone_runs)
+    visitor->tail.quarantine({gone.from,
+                              "derived run",
+                              "it was damaged and can't be made again, since " + gone.reason +
+                                  ": old outcomes up to position " + std::to_string(gone.to.value) +
+                                  " are not known any more",
+                              {}});
 
   // The META record of a topic or group may be among what was lost: whoever gets its id would get
   // its messages.

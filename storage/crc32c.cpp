@@ -11,6 +11,7 @@
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>
+#include <wmmintrin.h>
 #endif
 
 namespace handfast::storage {
@@ -27,16 +28,68 @@ bool has_crc_instruction() {
   return has;
 }
 
+bool has_carryless_multiply() {
+  static const bool has = __builtin_cpu_supports("pclmul") != 0;
+  return has;
+}
+
+std::uint64_t word_at(const std::byte* at) {
+  std::uint64_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+/// x to the power of `exponent`, modulo the polynomial, bits in the order of the CRC.
+constexpr std::uint32_t power_of_x(std::size_t exponent) {
+  std::uint32_t power = 0x8000'0000;
+  for (; exponent > 0; --exponent)
+    power = (power >> 1) ^ ((power & 1) != 0 ? 0x82f6'3b78 : 0);
+  return power;
+}
+
+/// What a remainder is multiplied with to move it past `bytes` zeros; the CRC instruction, which
+/// brings the product back to 32 bits, adds the 33 that are missing.
+constexpr std::uint32_t past(std::size_t bytes) {
+  return power_of_x(8 * bytes - 33);
+}
+
+__attribute__((target("sse4.2,pclmul"))) __m128i product(std::uint64_t a, std::uint32_t b) {
+  return _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(a)), _mm_cvtsi64_si128(b),
+                              0);
+}
+
+/// Three stretches of `stretch` bytes side by side: the instruction takes three cycles and another
+/// one can begin in each, so a message of 1 KiB takes less than half of the time.
+template <std::size_t stretch>
+__attribute__((target("sse4.2,pclmul"))) std::uint64_t three_at_once(const std::byte* at,
+                                                                     std::uint64_t crc) {
+  static constexpr std::uint32_t past_two = past(2 * stretch);
+  static constexpr std::uint32_t past_one = past(stretch);
+  std::uint64_t second = 0;
+  std::uint64_t third = 0;
+  for (std::size_t i = 0; i < stretch; i += sizeof crc) {
+    crc = _mm_crc32_u64(crc, word_at(at + i));
+    second = _mm_crc32_u64(second, word_at(at + stretch + i));
+    third = _mm_crc32_u64(third, word_at(at + 2 * stretch + i));
+  }
+  const auto moved = _mm_xor_si128(product(crc, past_two), product(second, past_one));
+  return _mm_crc32_u64(0, static_cast<std::uint64_t>(_mm_cvtsi128_si64(moved))) ^ third;
+}
+
 /// The CPU's own instruction, which computes this very polynomial, on the inverted remainder.
 __attribute__((target("sse4.2"))) std::uint32_t short_crc(std::span<const std::byte> bytes,
                                                           std::uint32_t inverted) {
   std::uint64_t crc = inverted;
   const auto* at = bytes.data();
   auto left = bytes.size();
+  if (has_carryless_multiply()) {
+    for (; left >= 3 * 256; left -= 3 * 256, at += 3 * 256)
+      crc = three_at_once<256>(at, crc);
+    for (; left >= 3 * 64; left -= 3 * 64, at += 3 * 64)
+      crc = three_at_once<64>(at, crc);
+  }
   for (; left >= sizeof crc; left -= sizeof crc, at += sizeof crc) {
-    std::uint64_t word;
-    std::memcpy(&word, at, sizeof word);
-    crc = _mm_crc32_u64(crc, word);
+    crc = _mm_crc32_u64(crc, word_at(at));
   }
   for (; left > 0; --left, ++at)
     crc = _mm_crc32_u8(static_cast<std::uint32_t>(crc), std::to_integer<std::uint8_t>(*at));

@@ -90,7 +90,8 @@ public:
   /// Replaces `to` if it exists, in one step.
   virtual result<void> rename(const std::string& from, const std::string& to) = 0;
   virtual result<void> sync_directory(const std::string& directory) = 0;
-  /// Takes the exclusive lock on `path`, which is made if missing, without waiting.
+  /// Takes the exclusive lock on `path`, a folder or a file, which is made if missing, without
+  /// waiting.
   virtual result<std::unique_ptr<file_lock>> lock(const std::string& path) = 0;
   virtual result<disk_space> space(const std::string& directory) = 0;
 };

@@ -266,8 +266,16 @@ result<void> posix_file_system::make_directories(const std::string& directory) {
     });
   struct stat status {};
   const int number = errno;
-  if (number == EEXIST && ::stat(directory.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+  const bool there = ::stat(directory.c_str(), &status) == 0;
+  if (number == EEXIST && there && S_ISDIR(status.st_mode))
     return {};
+  if (number == EEXIST && there)
+    return fail(ec::not_our_directory, directory + " is a file, not a folder");
+  if (number == ENOTDIR)
+    return fail(ec::not_our_directory,
+                "a part of the path " + directory + " is a file, not a folder");
+  if (number == ENOENT)
+    return fail(ec::not_writable, "no folder can be made at " + directory);
   return failed("cannot make the folder", directory, number);
 }
 
@@ -294,8 +302,11 @@ result<void> posix_file_system::sync_directory(const std::string& directory) {
 }
 
 result<std::unique_ptr<file_lock>> posix_file_system::lock(const std::string& path) {
-  const int number =
+  int number =
       uninterrupted([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640); });
+  if (number < 0 && errno == EISDIR)
+    number =
+        uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (number < 0)
     return failed("cannot open", path);
   auto held = std::make_unique<posix_lock>(number);

@@ -2,6 +2,7 @@
 #include "messages/log_schema.capnp.h"
 #include "messages/place_or_due.hpp"
 #include "storage/record_meta.hpp"
+#include "storage/record_meta_flat.hpp"
 
 #include <capnp/message.h>
 
@@ -79,23 +80,6 @@ void write_entries(const std::vector<index_entry>& from, Init init) {
     to.setTagHash(from[i].tag_hash);
     to.setQueue(from[i].queue.value);
   }
-}
-
-void write(const decide_record& from, schema::Decide::Builder to) {
-  to.setOpOffset(from.op_offset.value);
-  if (!from.decisions.empty()) {
-    auto list = to.initDecisions(size32(from.decisions.size()));
-    for (std::size_t i = 0; i < from.decisions.size(); ++i) {
-      const auto& one = from.decisions[i];
-      auto entry = list[static_cast<unsigned>(i)];
-      entry.setTransaction(one.transaction.value);
-      entry.setGroup(one.group.value);
-      entry.setMessages(one.messages);
-      entry.setOutcome(static_cast<std::uint8_t>(one.result));
-      entry.setOrigin(static_cast<std::uint8_t>(one.by));
-    }
-  }
-  write_entries(from.entries, [&](unsigned n) { return to.initEntries(n); });
 }
 
 void write(const checked_record& from, schema::Checked::Builder to) {
@@ -198,11 +182,8 @@ void write(const retire_record& from, schema::Retire::Builder to) {
 std::size_t meta_words_of(const record_content& content) {
   return std::visit(
       overloaded{
-          [](const message_record&) { return root_words<schema::Message>; },
-          [](const decide_record& r) {
-            return root_words<schema::Decide> + list_words<schema::Decision>(r.decisions.size()) +
-                   list_words<schema::IndexEntry>(r.entries.size());
-          },
+          [](const message_record& r) { return flat_words_of(r); },
+          [](const decide_record& r) { return flat_words_of(r); },
           [](const checked_record& r) {
             return root_words<schema::Checked> +
                    list_words<schema::CheckAttempt>(r.attempts.size());
@@ -238,12 +219,16 @@ std::size_t meta_words_of(const record_content& content) {
 void write_meta(const record_content& content, std::span<std::byte> into) {
   if (into.empty())
     return;
+  if (const auto* message = std::get_if<message_record>(&content))
+    return write_flat(*message, into);
+  if (const auto* decide = std::get_if<decide_record>(&content))
+    return write_flat(*decide, into);
   capnp::FlatMessageBuilder builder{
       kj::arrayPtr(reinterpret_cast<capnp::word*>(into.data()), into.size() / sizeof(capnp::word))};
   std::visit(
       overloaded{
-          [&](const message_record& r) { write(r, builder.initRoot<schema::Message>()); },
-          [&](const decide_record& r) { write(r, builder.initRoot<schema::Decide>()); },
+          [](const message_record&) {},
+          [](const decide_record&) {},
           [&](const checked_record& r) { write(r, builder.initRoot<schema::Checked>()); },
           [&](const release_record& r) { write(r, builder.initRoot<schema::Release>()); },
           [&](const reopen_record& r) { write(r, builder.initRoot<schema::Reopen>()); },

@@ -1,11 +1,15 @@
 #include "storage/record_reader.hpp"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
 
 namespace handfast::storage {
 
 namespace {
+
+/// Records further apart are not read together.
+constexpr std::uint64_t gap_bytes = 4 * limits::kib;
+constexpr std::uint64_t run_bytes_max = 256 * limits::kib;
 
 /// Read at first when the length is not known: most small records fit.
 constexpr std::size_t guess_bytes = 4 * limits::kib;
@@ -89,6 +93,57 @@ result<std::optional<log_record>> record_reader::try_read(position at, std::uint
   return settle(status, header, at, std::move(record)).map([](log_record&& found) {
     return std::optional<log_record>{std::move(found)};
   });
+}
+
+void record_reader::try_read_all(std::span<const spot> places, const visitor& found) const {
+  std::vector<std::uint32_t> order(places.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, {}, [&](std::uint32_t n) { return places[n].at; });
+  for (std::size_t first = 0; first < order.size();) {
+    const auto begin = places[order[first]].at;
+    auto end = begin + places[order[first]].length;
+    auto last = first + 1;
+    for (; last < order.size(); ++last) {
+      const auto& next = places[order[last]];
+      const bool near = next.at <= end + gap_bytes;
+      if (!near || next.at.value + next.length - begin.value > run_bytes_max)
+        break;
+      end = std::max(end, next.at + next.length);
+    }
+    try_read_run(places, std::span{order}.subspan(first, last - first), found);
+    first = last;
+  }
+}
+
+/// What can't be read together is tried one by one: a run may reach over the end of a segment.
+void record_reader::try_read_run(std::span<const spot> places, std::span<const std::uint32_t> run,
+                                 const visitor& found) const {
+  const auto begin = places[run.front()].at;
+  auto end = begin;
+  for (const auto n : run)
+    end = std::max(end, places[n].at + places[n].length);
+  const auto holder = log_.find(begin);
+  const bool whole = holder && begin >= holder->first() && end <= holder->end() && begin < end;
+  auto bytes = make_buffer(whole && run.size() > 1 ? end.value - begin.value : 0);
+  const auto got = bytes.size == 0 ? result<std::optional<std::size_t>>{std::nullopt}
+                                   : holder->try_read(begin, {bytes.bytes.get(), bytes.size});
+  const bool together = got && *got && **got == bytes.size;
+  record_header header;
+  log_record record;
+  for (const auto n : run) {
+    const auto& [at, length] = places[n];
+    if (!together) {
+      if (auto one = try_read(at, length); one && *one)
+        found(n, **one);
+      continue;
+    }
+    if (at.value % record_alignment != 0)
+      continue;
+    const auto part = bytes.span().subspan(at.value - begin.value, length);
+    if (codec_.decode(part, at, bytes.owner(), header, record) == decode_status::ok &&
+        header.type != record_type::pad)
+      found(n, record);
+  }
 }
 
 } // namespace handfast::storage

@@ -21,15 +21,15 @@ std::string text_of(const lost_range& lost) {
 class replay {
 public:
   replay(segment_set& log, const record_codec& codec, const recovery_options& options,
-         recovery_visitor& visitor, position durable, recovery_report& report)
+         recovery_visitor& visitor, position durable, position ended, recovery_report& report)
       : log_{log}, codec_{codec}, options_{options}, visitor_{visitor}, report_{report},
-        judge_{log, codec, durable}, scanner_{log,
-                                              codec,
-                                              report.scan_from,
-                                              {.chunk_bytes = options.chunk_bytes,
-                                               .on_pad = [this](const record_header& pad) {
-                                                 passed_pad(pad);
-                                               }}} {}
+        judge_{log, codec, durable, ended}, scanner_{log,
+                                                     codec,
+                                                     report.scan_from,
+                                                     {.chunk_bytes = options.chunk_bytes,
+                                                      .on_pad = [this](const record_header& pad) {
+                                                        passed_pad(pad);
+                                                      }}} {}
 
   result<void> run() {
     begin_batch();
@@ -130,7 +130,7 @@ private:
       return false;
     }
     HANDFAST_ASSERT(judged->lost_to > at);
-    const lost_range lost{at, judged->lost_to, reason};
+    const lost_range lost{at, judged->lost_to, judged->reason.empty() ? reason : judged->reason};
     report_.lost.push_back(lost);
     if (options_.accept_corruption) {
       if (auto bridged =
@@ -211,6 +211,44 @@ result<void> set_aside(file_system& disk, const std::vector<damaged_file>& files
   return {};
 }
 
+/// What is known to be gone below the place where replay begins, so that the replay does not meet
+/// it.
+void list_losses_below(const segment_set& log, position from, std::vector<lost_range>& lost) {
+  for (const auto* list : {&log.missing(), &log.cut()})
+    for (const auto& one : *list)
+      if (one.from < from)
+        lost.push_back({one.from, std::min(one.to, from), one.reason});
+}
+
+/// Without a note and without any segment nothing tells a used store from one that was being made.
+result<void> must_have_log(const segment_set& log, const store_paths& paths, bool accepted) {
+  if (log.note_missing().empty() || !log.segments().empty() || !log.missing().empty() || accepted)
+    return {};
+  return fail(ec::corrupt,
+              log.note_missing() + ", and " + paths.log() +
+                  " holds no segment: whatever the store held, from position " +
+                  std::to_string(log.begin().value) +
+                  " on, is lost; nothing was changed. Restore a copy of the folder, or begin anew "
+                  "with an empty log: `handfast node --set store.accept_corruption=true`");
+}
+
+/// Makes the runs that were set aside again; those that begin before the log does can't be.
+result<void> remake_runs(const recovery_options& options, const segment_set& log,
+                         std::uint64_t store_id, const run_catalog& runs, recovery_report& report) {
+  for (const auto& [from, to] : runs.damaged_ranges) {
+    if (to <= log.begin()) {
+      report.gone_runs.push_back(
+          {from, to, "the log begins only at " + std::to_string(log.begin().value)});
+      continue;
+    }
+    auto made = options.remake_run(log, store_id, from, to, runs.end_of_next(to));
+    if (!made)
+      return made;
+    ++report.remade_runs;
+  }
+  return {};
+}
+
 /// A checkpoint knows that more was durable than the segments can hold. Nobody can go on then: new
 /// records would take the positions of lost ones.
 result<void> must_hold(const segment_set& log, position durable) {
@@ -229,6 +267,83 @@ result<void> must_hold(const segment_set& log, position durable) {
                   "still holds");
 }
 
+/// Tells of the losses that the replay will not meet and, if all are accepted, puts segments into
+/// the places of those that are missing.
+result<void> take_stock_of_losses(segment_set& log, const record_codec& codec,
+                                  const recovery_options& options, recovery_visitor& visitor,
+                                  recovery_report& report) {
+  list_losses_below(log, report.scan_from, report.lost);
+  if (!options.accept_corruption)
+    return {};
+  for (const auto& lost : report.lost)
+    visitor.on_lost(lost);
+  for (const auto& gap : log.missing())
+    if (gap.to > report.scan_from)
+      report.lost.push_back({std::max(gap.from, report.scan_from), gap.to, gap.reason});
+  return log.fill_missing(codec, options.now_ms);
+}
+
+/// Loads what the log is not needed for, and says from where it is.
+result<position> load_derived(file_system& disk, const recovery_options& options,
+                              recovery_visitor& visitor, recovered_store& store) {
+  const auto& paths = store.directory.paths();
+  const auto store_id = store.directory.identity().store_id;
+  auto& report = store.report;
+  const auto loaded = load_newest_checkpoint(disk, paths.checkpoints(), store_id);
+  if (!loaded)
+    return tl::unexpected{loaded.error()};
+  auto runs = open_runs(disk, paths.runs(), store_id);
+  if (!runs)
+    return tl::unexpected{runs.error()};
+  store.runs = std::move(*runs);
+  report.damaged_files = loaded->damaged;
+  report.damaged_files.insert(report.damaged_files.end(), store.runs.damaged.begin(),
+                              store.runs.damaged.end());
+  store.oldest_checkpoint_start = loaded->oldest_start;
+  report.scan_from = store.log->begin();
+  const auto* noted = store.log->noted();
+  auto durable = noted ? noted->durable : position{};
+  if (!loaded->newest)
+    return durable;
+  durable = std::max(durable, loaded->newest->info.durable);
+  if (auto held = must_hold(*store.log, durable); !held)
+    return tl::unexpected{held.error()};
+  if (options.ignore_checkpoints)
+    return durable;
+  report.checkpoint_start = loaded->newest->info.start;
+  report.checkpoint_generation = loaded->newest->info.generation;
+  const auto first = report.scan_from + segment_header_bytes;
+  report.scan_from = options.remake_run
+                         ? store.runs.first_unnamed(first, report.checkpoint_start)
+                         : store.runs.first_uncovered(first, report.checkpoint_start);
+  return visitor.on_checkpoint(*loaded->newest).map([&] { return durable; });
+}
+
+/// What is damaged goes aside, runs are made again, and the log is ready for more.
+result<void> put_in_order(file_system& disk, const recovery_options& options,
+                          recovered_store& store) {
+  auto& report = store.report;
+  if (auto done = set_aside(disk, report.damaged_files); !done)
+    return done;
+  const auto store_id = store.directory.identity().store_id;
+  if (options.remake_run && !store.runs.damaged.empty()) {
+    if (auto made = remake_runs(options, *store.log, store_id, store.runs, report); !made)
+      return made;
+    auto runs = open_runs(disk, store.directory.paths().runs(), store_id);
+    if (!runs)
+      return tl::unexpected{runs.error()};
+    store.runs = std::move(*runs);
+  }
+  // Room for the first records, so that serving does not begin with making files.
+  if (auto ensured = store.log->ensure(report.end + segment_header_bytes + record_header_bytes);
+      !ensured && (report.created || ensured.error().code != ec::disk_full))
+    return ensured;
+  if (const auto holder = store.log->find(report.end))
+    report.end = std::max(report.end, holder->first());
+  store.log->set_tail(report.end);
+  return store.log->settle(report.end, report.last_epoch + 1);
+}
+
 } // namespace
 
 result<recovered_store> recover(file_system& disk, const std::string& root,
@@ -244,63 +359,39 @@ result<recovered_store> recover(file_system& disk, const std::string& root,
   store.directory = std::move(*directory);
   const auto& paths = store.directory.paths();
   const auto store_id = store.directory.identity().store_id;
+  const record_codec codec{store_id};
   report.created = store.directory.created();
 
-  auto log = segment_set::open(disk, paths.log(), store_id, options.segments);
+  auto log = segment_set::open(disk, paths.log(), store_id, options.segments,
+                               paths.log_note(options.segments.shard));
   if (!log)
     return tl::unexpected{log.error()};
   store.log = std::move(*log);
+  report.note_missing = store.log->note_missing();
+  if (auto there = must_have_log(*store.log, paths, options.accept_corruption); !there)
+    return tl::unexpected{there.error()};
   if (auto synced = sync_tail(*store.log); !synced)
     return tl::unexpected{synced.error()};
-
-  auto loaded = load_newest_checkpoint(disk, paths.checkpoints(), store_id);
-  if (!loaded)
-    return tl::unexpected{loaded.error()};
-  auto runs = open_runs(disk, paths.runs(), store_id);
-  if (!runs)
-    return tl::unexpected{runs.error()};
-  store.runs = std::move(*runs);
-  report.damaged_files = loaded->damaged;
-  report.damaged_files.insert(report.damaged_files.end(), store.runs.damaged.begin(),
-                              store.runs.damaged.end());
-
-  report.scan_from = store.log->begin();
-  position durable;
-  if (loaded->newest)
-    durable = loaded->newest->info.durable;
-  if (auto held = must_hold(*store.log, durable); !held)
-    return tl::unexpected{held.error()};
-  if (loaded->newest && !options.ignore_checkpoints) {
-    report.checkpoint_start = loaded->newest->info.start;
-    report.checkpoint_generation = loaded->newest->info.generation;
-    report.scan_from = store.runs.first_uncovered(report.scan_from + segment_header_bytes,
-                                                  report.checkpoint_start);
-    if (auto taken = visitor.on_checkpoint(*loaded->newest); !taken)
-      return tl::unexpected{taken.error()};
-  }
-  store.oldest_checkpoint_start = loaded->oldest_start;
-  loaded->newest.reset();
+  const auto durable = load_derived(disk, options, visitor, store);
+  if (!durable)
+    return tl::unexpected{durable.error()};
+  if (auto told = take_stock_of_losses(*store.log, codec, options, visitor, report); !told)
+    return tl::unexpected{told.error()};
   const auto opened = now();
   report.opening = opened - begun;
 
-  const record_codec codec{store_id};
-  replay work{*store.log, codec, options, visitor, durable, report};
+  const auto* noted = store.log->noted();
+  const auto ended = noted && noted->ended ? noted->durable : position{};
+  report.last_epoch = noted ? noted->epoch : 0;
+  replay work{*store.log, codec, options, visitor, *durable, ended, report};
   if (auto ran = work.run(); !ran)
     return tl::unexpected{ran.error()};
   const auto replayed = now();
   report.replaying = replayed - opened;
 
-  if (auto cut = work.cut(); !cut)
-    return tl::unexpected{cut.error()};
-  if (auto done = set_aside(disk, report.damaged_files); !done)
+  auto done = work.cut().and_then([&] { return put_in_order(disk, options, store); });
+  if (!done)
     return tl::unexpected{done.error()};
-  // Room for the first records, so that serving does not begin with making files.
-  if (auto ensured = store.log->ensure(report.end + segment_header_bytes + record_header_bytes);
-      !ensured && (report.created || ensured.error().code != ec::disk_full))
-    return tl::unexpected{ensured.error()};
-  if (const auto holder = store.log->find(report.end))
-    report.end = std::max(report.end, holder->first());
-  store.log->set_tail(report.end);
   report.cutting = now() - replayed;
   return store;
 }

@@ -25,6 +25,12 @@ struct recovery_options {
   /// For a store that is made now.
   std::uint64_t new_store_id = 0;
   wall_ms now_ms = 0;
+  /// Makes the derived run of [from, to) again from the log, into its place; `until` is where the
+  /// next run ends (`to` without one): what is visible or decided there may go into this one too.
+  /// None: the log is replayed from before a damaged run.
+  using run_maker = std::function<result<void>(const segment_set& log, std::uint64_t store_id,
+                                               position from, position to, position until)>;
+  run_maker remake_run;
   /// A monotonic clock, for the durations in the report. None: they stay 0.
   std::function<std::chrono::nanoseconds()> clock;
 };
@@ -68,10 +74,11 @@ struct recovery_report {
   bool created = false;      ///< the store is new
   position checkpoint_start; ///< none: no valid checkpoint
   std::uint64_t checkpoint_generation = 0;
-  position scan_from;           ///< below `checkpoint_start` if runs are missing or damaged
-  position end;                 ///< where appending goes on
-  position durable_mark;        ///< largest durable position that anything on disk proves
-  std::uint32_t last_epoch = 0; ///< of the last record; the caller goes on with a higher one
+  position scan_from;    ///< below `checkpoint_start` if runs are missing or damaged
+  position end;          ///< where appending goes on
+  position durable_mark; ///< largest durable position that anything on disk proves
+  /// The highest that any writer used; the caller goes on with the next one.
+  std::uint32_t last_epoch = 0;
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
   std::uint64_t quarantined = 0;
@@ -79,6 +86,10 @@ struct recovery_report {
   std::uint64_t cut_bytes = 0; ///< from there to the last byte that was not zero
   std::vector<lost_range> lost;
   std::vector<damaged_file> damaged_files;
+  std::uint64_t remade_runs = 0; ///< of the damaged files, those made again from the log
+  /// Stretches of damaged runs that the log no longer has: what they said is gone.
+  std::vector<lost_range> gone_runs;
+  std::string note_missing;            ///< why nothing was known of what the log must consist of
   std::chrono::nanoseconds opening{0}; ///< lock, checkpoint, segments, sync of the tail
   std::chrono::nanoseconds replaying{0};
   std::chrono::nanoseconds cutting{0};

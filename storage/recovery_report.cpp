@@ -44,6 +44,15 @@ std::string recovery_report::text() const {
            std::to_string(one.to.value) + " (" + one.reason + ").";
   for (const auto& one : damaged_files)
     all += " Set aside: " + one.reason + ".";
+  if (remade_runs != 0)
+    all += " Made " + plural(remade_runs, "derived run") + " again from the log.";
+  for (const auto& one : gone_runs)
+    all += " NOT made again: the derived run of positions " + std::to_string(one.from.value) +
+           " to " + std::to_string(one.to.value) + ": " + one.reason + ".";
+  if (!note_missing.empty())
+    all += " " + note_missing +
+           ", so nothing told which segments the log must have; it is made "
+           "again from those that are there.";
   return all;
 }
 

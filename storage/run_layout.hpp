@@ -20,7 +20,6 @@ constexpr std::size_t block_items_at = run_block_bytes - run_block_trailer_bytes
 constexpr std::size_t block_crc_at = block_items_at + 4; ///< u32 over all before it
 
 constexpr std::string_view suffix = ".run";
-constexpr const char* temporary_name = "/next.tmp";
 
 /// What block CRCs of this run start from.
 std::uint32_t seed_of(const run_info& info);

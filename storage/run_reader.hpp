@@ -59,10 +59,23 @@ private:
 struct run_catalog {
   std::vector<std::shared_ptr<const run_reader>> runs;
   std::vector<damaged_file> damaged;
+  /// What the damaged ones cover, by their names.
+  std::vector<std::pair<position, position>> damaged_ranges;
 
   /// The lowest position in [begin, end) that no run covers; `end` if all is covered.
   [[nodiscard]] position first_uncovered(position begin, position end) const;
+  /// The same, with damaged ones counted: for who makes those again.
+  [[nodiscard]] position first_unnamed(position begin, position end) const;
+  /// Where the run that goes on at `end` ends; `end` if there is none.
+  [[nodiscard]] position end_of_next(position end) const;
 };
+
+/// The file name of the run of [from, to).
+std::string run_name(position from, position to);
+/// Where the run begins whose file name `name` starts with; nothing for other names.
+std::optional<position> run_begin(std::string_view name);
+/// Keeps what can be read of the bytes of `path` as `path` + ".damaged", beside it.
+result<void> keep_damaged_copy(file_system& disk, const std::string& path);
 
 /// Opens all runs in `directory`, and removes leftovers of unfinished ones unless `read_only`.
 /// Damaged ones are named, not an error; ec::newer_format is. A missing directory holds none.

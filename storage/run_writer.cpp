@@ -24,17 +24,19 @@ constexpr run_section section_of(view which) {
 
 } // namespace
 
-run_writer::run_writer(file_system& disk, std::string directory, const run_info& info)
-    : disk_{&disk}, directory_{std::move(directory)}, info_{info}, seed_{layout::seed_of(info)} {}
+run_writer::run_writer(file_system& disk, std::string directory, const std::string& aside,
+                       const run_info& info)
+    : disk_{&disk}, directory_{std::move(directory)}, aside_{directory_ + "/" + aside}, info_{info},
+      seed_{layout::seed_of(info)} {}
 
 result<run_writer> run_writer::begin(file_system& disk, std::string directory,
                                      std::uint64_t store_id, position from, position to,
-                                     std::uint64_t now_ms) {
+                                     std::uint64_t now_ms, const std::string& aside) {
   HANDFAST_ASSERT(from <= to);
   if (auto made = disk.make_directories(directory); !made)
     return tl::unexpected{made.error()};
-  run_writer writer{disk, std::move(directory), {store_id, from, to, now_ms, {}}};
-  auto opened = disk.open(writer.directory_ + layout::temporary_name, open_mode::create);
+  run_writer writer{disk, std::move(directory), aside, {store_id, from, to, now_ms, {}}};
+  auto opened = disk.open(writer.aside_, open_mode::create);
   if (!opened)
     return tl::unexpected{opened.error()};
   writer.file_ = std::move(*opened);
@@ -153,11 +155,10 @@ result<std::string> run_writer::commit() {
   }
   seal_head(head, {layout::magic, run_format_version, info_.store_id});
   const auto path = directory_ + "/" + layout::name_of(info_.from, info_.to);
-  auto done =
-      file_->write(head, 0)
-          .and_then([&] { return file_->sync(); })
-          .and_then([&] { return disk_->rename(directory_ + layout::temporary_name, path); })
-          .and_then([&] { return disk_->sync_directory(directory_); });
+  auto done = file_->write(head, 0)
+                  .and_then([&] { return file_->sync(); })
+                  .and_then([&] { return disk_->rename(aside_, path); })
+                  .and_then([&] { return disk_->sync_directory(directory_); });
   if (!done)
     return tl::unexpected{done.error()};
   file_.reset();

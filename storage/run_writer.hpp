@@ -16,9 +16,11 @@ namespace handfast::storage {
 /// stretch that no run covers.
 class run_writer {
 public:
-  /// Begins a run of [from, to) in `directory` (made if missing).
+  /// Begins a run of [from, to) in `directory` (made if missing). `aside` is the name of the
+  /// unfinished file there: two that are written at the same time need two.
   static result<run_writer> begin(file_system& disk, std::string directory, std::uint64_t store_id,
-                                  position from, position to, std::uint64_t now_ms);
+                                  position from, position to, std::uint64_t now_ms,
+                                  const std::string& aside = "next.tmp");
 
   /// Entries of one queue with consecutive offsets from `first`. Several calls for one queue go on
   /// upwards.
@@ -29,7 +31,8 @@ public:
   result<std::string> commit();
 
 private:
-  run_writer(file_system& disk, std::string directory, const run_info& info);
+  run_writer(file_system& disk, std::string directory, const std::string& aside,
+             const run_info& info);
   /// Ends the sections before `section`.
   result<void> go_to(run_section section);
   /// Room for the next item of the current section.
@@ -39,6 +42,7 @@ private:
 
   file_system* disk_;
   std::string directory_;
+  std::string aside_;
   run_info info_;
   std::uint32_t seed_;
   std::unique_ptr<file> file_;

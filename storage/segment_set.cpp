@@ -44,9 +44,9 @@ segment_layout::bounds segment_layout::segment_of(position p) const {
 }
 
 segment_set::segment_set(file_system& disk, std::string directory, std::uint64_t store_id,
-                         const segment_options& options)
+                         const segment_options& options, std::string note_path)
     : disk_{disk}, directory_{std::move(directory)}, store_id_{store_id}, options_{options},
-      tail_{shard_begin(options.shard).value} {
+      note_path_{std::move(note_path)}, tail_{shard_begin(options.shard).value} {
   HANDFAST_ASSERT(options.segment_bytes >= segment_bytes_min &&
                   options.segment_bytes <= segment_bytes_max &&
                   options.segment_bytes % record_alignment == 0);
@@ -56,20 +56,32 @@ segment_set::segment_set(file_system& disk, std::string directory, std::uint64_t
 
 result<std::unique_ptr<segment_set>> segment_set::open(file_system& disk, std::string directory,
                                                        std::uint64_t store_id,
-                                                       const segment_options& options) {
-  std::unique_ptr<segment_set> set{new segment_set{disk, std::move(directory), store_id, options}};
+                                                       const segment_options& options,
+                                                       std::string note_path) {
+  std::unique_ptr<segment_set> set{
+      new segment_set{disk, std::move(directory), store_id, options, std::move(note_path)}};
   return disk.make_directories(set->directory_)
+      .and_then([&] { return set->load_note(open_mode::read_write); })
       .and_then([&] { return set->load(open_mode::read_write); })
       .map([&] { return std::move(set); });
 }
 
-result<std::unique_ptr<segment_set>> segment_set::open_read_only(file_system& disk,
-                                                                 std::string directory,
-                                                                 std::uint64_t store_id,
-                                                                 std::uint8_t shard) {
-  std::unique_ptr<segment_set> set{
-      new segment_set{disk, std::move(directory), store_id, {.shard = shard}}};
-  return set->load(open_mode::read).map([&] { return std::move(set); });
+result<std::unique_ptr<segment_set>>
+segment_set::open_read_only(file_system& disk, std::string directory, std::uint64_t store_id,
+                            std::uint8_t shard, std::string note_path) {
+  std::unique_ptr<segment_set> set{new segment_set{
+      disk, std::move(directory), store_id, {.shard = shard}, std::move(note_path)}};
+  const auto there = disk.exists(set->directory_);
+  if (!there)
+    return tl::unexpected{there.error()};
+  return set->load_note(open_mode::read)
+      .and_then([&] {
+        if (*there)
+          return set->load(open_mode::read);
+        set->compare_with_note(set->begin());
+        return result<void>{};
+      })
+      .map([&] { return std::move(set); });
 }
 
 result<void> segment_set::load(open_mode mode) {
@@ -77,6 +89,7 @@ result<void> segment_set::load(open_mode mode) {
   if (!names)
     return tl::unexpected{names.error()};
   auto end = position{};
+  bool any = false;
   for (const auto& name : *names) {
     const auto path = directory_ + "/" + name;
     if (mode == open_mode::read_write && name.ends_with(".tmp"))
@@ -85,23 +98,37 @@ result<void> segment_set::load(open_mode mode) {
     const auto base = parse_name(name);
     if (!base || shard_of(*base) != options_.shard)
       continue;
-    if (*base < end && end.value != 0 && (missing_.empty() || missing_.back().to != end))
+    // Below the oldest that must be there stands what an unfinished retirement left.
+    if (!std::exchange(any, true))
+      end = note_path_.empty()
+                ? *base
+                : std::min(*base, noted_ ? noted_->oldest : shard_begin(options_.shard));
+    if (*base < end && (missing_.empty() || missing_.back().to != end))
       return fail(ec::corrupt, path + " overlaps the segment before it");
-    if (end.value != 0 && *base > end)
+    if (*base > end)
       missing_.push_back({end, *base, "no file holds these positions"});
     else if (*base < end)
       missing_.back().to = *base; // the size of a segment that can't be opened was a guess
-    auto opened = open_segment(disk_, path, store_id_, *base, mode);
-    if (opened) {
-      end = (*opened)->end();
-      segments_.push_back(std::move(*opened));
-    } else if (opened.error().code == ec::corrupt) {
-      end = *base + options_.segment_bytes;
-      missing_.push_back({*base, end, opened.error().detail});
-    } else {
-      return tl::unexpected{opened.error()};
-    }
+    if (auto loaded = load_segment(*base, mode, end); !loaded)
+      return loaded;
   }
+  compare_with_note(any ? end : begin());
+  return {};
+}
+
+/// Opens the segment at `base` or lists it as missing, and tells where it ends.
+result<void> segment_set::load_segment(position base, open_mode mode, position& end) {
+  auto opened = open_segment(disk_, path_of(base), store_id_, base, mode);
+  if (opened) {
+    end = (*opened)->end();
+    segments_.push_back(std::move(*opened));
+    return {};
+  }
+  if (opened.error().code != ec::corrupt)
+    return tl::unexpected{opened.error()};
+  const bool is_newest = noted_ && noted_->size != 0 && noted_->newest == base;
+  end = base + (is_newest ? noted_->size : options_.segment_bytes);
+  missing_.push_back({base, end, opened.error().detail});
   return {};
 }
 
@@ -163,11 +190,17 @@ result<void> segment_set::begin_next() {
 
 result<void> segment_set::publish_next() {
   HANDFAST_ASSERT(next_ && next_->base() == next_base());
+  if (const auto all = segments(); !all.empty())
+    if (auto whole = complete(*all.back()); !whole)
+      return whole;
   return disk_.rename(directory_ + next_name, path_of(next_->base()))
       .and_then([&] { return disk_.sync_directory(directory_); })
-      .map([&] {
-        const std::unique_lock lock{list_mutex_};
-        segments_.push_back(std::move(next_));
+      .and_then([&] {
+        {
+          const std::unique_lock lock{list_mutex_};
+          segments_.push_back(std::move(next_));
+        }
+        return write_note(note_now());
       });
 }
 
@@ -241,16 +274,14 @@ result<bool> segment_set::make_room(std::uint64_t bytes_max, room how) {
   const std::unique_lock lock{prepare_mutex_};
   const auto tail = this->tail();
   const auto step = [&](segment& one) {
-    return one.prepare(one.prepared_end() + bytes_max, how)
-        .and_then([&] { return one.sync(); })
-        .map([] { return true; });
+    return one.prepare(one.prepared_end() + bytes_max, how).and_then([&] { return one.sync(); });
   };
   bool ahead = false; // there is a segment behind the one at the tail
   for (const auto& one : segments()) {
     if (one->end() <= tail)
       continue;
     if (one->prepared_end() < one->end())
-      return step(*one);
+      return step(*one).and_then([&] { return write_note(note_now()); }).map([] { return true; });
     ahead = one->base() > tail;
   }
   if (ahead)
@@ -258,7 +289,7 @@ result<bool> segment_set::make_room(std::uint64_t bytes_max, room how) {
   if (!next_)
     return begin_next().map([] { return true; });
   if (next_->prepared_end() < next_->end())
-    return step(*next_);
+    return step(*next_).map([] { return true; });
   return publish_next().map([] { return false; });
 }
 
@@ -277,59 +308,20 @@ std::uint64_t segment_set::prepared_ahead() const {
   return bytes;
 }
 
-result<void> segment_set::erase(position from, position to) {
+std::uint64_t segment_set::still_to_prepare() {
+  const std::unique_lock lock{prepare_mutex_};
+  const auto tail = this->tail();
+  std::uint64_t bytes = 0;
+  bool ahead = false;
   for (const auto& one : segments()) {
-    const auto begin = std::max(from, one->first());
-    const auto end = std::min(to, one->prepared_end());
-    if (begin >= end)
+    if (one->end() <= tail)
       continue;
-    if (auto erased = one->erase(begin, end).and_then([&] { return one->sync(); }); !erased)
-      return erased;
+    bytes += one->end().value - one->prepared_end().value;
+    ahead = one->base() > tail;
   }
-  return {};
-}
-
-result<void> segment_set::bridge(const record_codec& codec, position from, position to,
-                                 std::uint32_t epoch, wall_ms time_ms) {
-  for (const auto& one : segments()) {
-    const auto begin = std::max(from, one->first());
-    const auto end = std::min(to, one->end());
-    if (begin >= end || end.value - begin.value < record_header_bytes)
-      continue;
-    std::array<std::byte, record_header_bytes> pad{};
-    codec.encode_pad(begin, static_cast<std::uint32_t>(end.value - begin.value), epoch, time_ms,
-                     durable_lag_unknown, record_flags::accepted_loss, pad);
-    const iovec piece{pad.data(), pad.size()};
-    auto done = one->prepare(begin + pad.size(), room::zeroed)
-                    .and_then([&] {
-                      return one->write(begin, std::span{&piece, 1});
-                    })
-                    .and_then([&] { return one->sync(); });
-    if (!done)
-      return done;
-  }
-  return {};
-}
-
-result<std::uint64_t> segment_set::retire(position limit) {
-  const auto below = std::min(limit, tail());
-  std::uint64_t freed = 0;
-  const auto all = segments();
-  for (const auto& one : all) {
-    if (one->end() > below || one == all.back())
-      break;
-    // Durable one by one: what is left after a crash has no hole.
-    auto removed = disk_.remove(path_of(one->base())).and_then([&] {
-      return disk_.sync_directory(directory_);
-    });
-    if (!removed)
-      return tl::unexpected{removed.error()};
-    freed += one->prepared_end().value - one->base().value;
-    const std::unique_lock lock{list_mutex_};
-    HANDFAST_ASSERT(segments_.front() == one);
-    segments_.erase(segments_.begin());
-  }
-  return freed;
+  if (ahead)
+    return bytes;
+  return bytes + (next_ ? next_->end().value - next_->prepared_end().value : segment_bytes());
 }
 
 } // namespace handfast::storage

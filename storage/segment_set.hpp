@@ -2,6 +2,7 @@
 
 /// The log as one range of positions over many files.
 
+#include "storage/log_note.hpp"
 #include "storage/record_codec.hpp"
 #include "storage/segment.hpp"
 
@@ -47,7 +48,8 @@ private:
   std::uint64_t segment_bytes_;
 };
 
-/// A stretch of positions for which the file is missing or cannot be opened.
+/// A stretch of positions for which the file is missing or cannot be opened, or which was cut off
+/// its end.
 struct missing_segment {
   position from;
   position to;
@@ -60,6 +62,10 @@ struct missing_segment {
 /// (or the same); `find`, `segments` and reads through segments are safe from any thread; `retire`
 /// from any one thread. A segment that was retired stays readable for those that still hold it.
 ///
+/// A segment that another one follows has its whole size on the disk. With a note (`log_note`),
+/// what the note asks for and the disk has not is listed in `missing` and `cut`, and the note is
+/// kept up to date: a growing file after it was synced, a retired one before it is removed.
+///
 /// Disk full: `ensure` (and so `write_batch::write`) can fail with ec::disk_full before anything
 /// was written; the same call may be repeated when there is room. Any other error of a write or
 /// sync is final: stop the shard.
@@ -67,18 +73,24 @@ class segment_set {
 public:
   /// Opens what is in `directory` (made if missing) and removes the leftovers of an unfinished
   /// preparation. A segment that cannot be opened is listed in `missing`, not an error, unless its
-  /// format is newer.
+  /// format is newer. `note_path` names the note's file; without one nothing is asked for or noted.
   static result<std::unique_ptr<segment_set>> open(file_system& disk, std::string directory,
                                                    std::uint64_t store_id,
-                                                   const segment_options& options);
+                                                   const segment_options& options,
+                                                   std::string note_path = {});
   /// For checks: changes nothing; only reads may follow.
-  static result<std::unique_ptr<segment_set>> open_read_only(file_system& disk,
-                                                             std::string directory,
-                                                             std::uint64_t store_id,
-                                                             std::uint8_t shard);
+  static result<std::unique_ptr<segment_set>>
+  open_read_only(file_system& disk, std::string directory, std::uint64_t store_id,
+                 std::uint8_t shard, std::string note_path = {});
 
   [[nodiscard]] std::vector<std::shared_ptr<segment>> segments() const;
   [[nodiscard]] const std::vector<missing_segment>& missing() const { return missing_; }
+  /// Ends of files that were there and are not, so that what they held is lost.
+  [[nodiscard]] const std::vector<missing_segment>& cut() const { return cut_; }
+  /// What the note said when the set was opened; null if there was none that could be read.
+  [[nodiscard]] const log_note* noted() const { return noted_ ? &*noted_ : nullptr; }
+  /// Why there is none. Empty if there is one, or no path was given.
+  [[nodiscard]] const std::string& note_missing() const { return note_missing_; }
   /// The segment that holds `p`, or null.
   [[nodiscard]] std::shared_ptr<segment> find(position p) const;
   /// The first one that ends behind `p`, or null.
@@ -105,6 +117,9 @@ public:
   [[nodiscard]] std::uint64_t segment_bytes() const { return options_.segment_bytes; }
   /// Bytes that can still be appended without making or extending any file.
   [[nodiscard]] std::uint64_t prepared_ahead() const;
+  /// Bytes of disk that preparing has still to take until the rest of the segment at the tail and
+  /// one more are there.
+  [[nodiscard]] std::uint64_t still_to_prepare();
   /// Tells where appending goes on, so that preparing knows the tail; `write` moves it forward by
   /// itself.
   void set_tail(position tail);
@@ -118,17 +133,36 @@ public:
   result<void> bridge(const record_codec& codec, position from, position to, std::uint32_t epoch,
                       wall_ms time_ms);
 
+  /// For accepted losses: puts a segment that holds one such PAD into the place of each missing
+  /// one, durably; a file that cannot be opened is set aside as `*.damaged`. Before any reading.
+  result<void> fill_missing(const record_codec& codec, wall_ms time_ms);
+  /// The end of a recovery, with the log's end and the epoch of whoever writes next: gives files
+  /// that were cut their size back, and notes what the log consists of now (in a new note if there
+  /// was none).
+  result<void> settle(position end, std::uint32_t epoch);
+  /// Notes that the log ended in order at `end`, where everything is durable: the next start need
+  /// not look for more. Nothing may be written afterwards.
+  result<void> note_end(position end);
+
   /// Deletes the segments that end at or below `limit`, oldest first, each durably, but never the
-  /// one at the tail. Returns the bytes freed.
+  /// one at the tail. It is noted first, so that what is left after a crash is no loss. Returns the
+  /// bytes freed.
   result<std::uint64_t> retire(position limit);
 
 private:
   segment_set(file_system& disk, std::string directory, std::uint64_t store_id,
-              const segment_options& options);
+              const segment_options& options, std::string note_path);
+  result<void> load_note(open_mode mode);
   result<void> load(open_mode mode);
+  result<void> load_segment(position base, open_mode mode, position& end);
+  void compare_with_note(position end);
   result<void> publish_next();
   result<void> begin_next();
   result<bool> make_room(std::uint64_t bytes_max, room how);
+  result<void> complete(segment& one);
+  [[nodiscard]] log_note note_now() const;
+  result<void> write_note(const log_note& note);
+  result<void> fill(const record_codec& codec, position base, std::uint64_t size, wall_ms time_ms);
   [[nodiscard]] position next_base() const;
   [[nodiscard]] std::string path_of(position base) const;
 
@@ -136,14 +170,19 @@ private:
   std::string directory_;
   std::uint64_t store_id_;
   segment_options options_;
+  std::string note_path_;
   std::vector<missing_segment> missing_;
+  std::vector<missing_segment> cut_;
+  std::optional<log_note> noted_;
+  std::string note_missing_;
   std::atomic<std::uint64_t> tail_{0};
 
   mutable std::shared_mutex list_mutex_; ///< guards `segments_`
   std::vector<std::shared_ptr<segment>> segments_;
 
-  std::mutex prepare_mutex_;      ///< guards `next_` and every change of a file's size
-  std::unique_ptr<segment> next_; ///< still under its temporary name
+  std::mutex prepare_mutex_;          ///< guards `next_`, `note_` and every change of a file's size
+  std::unique_ptr<segment> next_;     ///< still under its temporary name
+  std::optional<log_note_file> note_; ///< none: nothing is noted
 };
 
 } // namespace handfast::storage

@@ -2,6 +2,7 @@
 
 #include "storage/crc32c.hpp"
 #include "storage/log_format.hpp"
+#include "storage/log_note.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,8 +17,9 @@ constexpr std::uint64_t identity_bytes_max = 4 * limits::kib;
 
 /// What an interrupted creation may leave, and what file systems put into an empty root of their
 /// own.
-constexpr std::array<std::string_view, 6> harmless_names{
-    "lock", "handfast-store.tmp", "log", "checkpoints", "runs", "lost+found"};
+constexpr std::array<std::string_view, 8> harmless_names{
+    "lock", "handfast-store.tmp", "log-00.note", "log-00.note.tmp",
+    "log",  "checkpoints",        "runs",        "lost+found"};
 
 std::string encode(const store_identity& identity) {
   char text[256];
@@ -84,6 +86,12 @@ result<store_identity> read_identity(file_system& disk, const std::string& path)
 
 } // namespace
 
+std::string store_paths::log_note(std::uint8_t shard) const {
+  char name[32];
+  std::snprintf(name, sizeof name, "/log-%02x.note", shard);
+  return root + name;
+}
+
 result<store_identity> store_directory::inspect(file_system& disk, const std::string& root) {
   const store_paths paths{root};
   const auto there = disk.exists(paths.identity());
@@ -116,6 +124,13 @@ result<store_directory> store_directory::open(file_system& disk, std::string roo
   if (!lock)
     return refuse(lock.error());
   opened.lock_ = std::move(*lock);
+  // Somebody may have removed the file under a running node; nobody can remove the folder. Some
+  // network file systems cannot lock a folder: there the file alone must do.
+  auto whole = disk.lock(paths.root);
+  if (!whole && whole.error().code == ec::directory_in_use)
+    return refuse(whole.error());
+  if (whole)
+    opened.folder_lock_ = std::move(*whole);
   for (const auto& folder : {paths.log(), paths.checkpoints(), paths.runs()})
     if (auto made = disk.make_directories(folder); !made)
       return refuse(made.error());
@@ -125,9 +140,11 @@ result<store_directory> store_directory::open(file_system& disk, std::string roo
     return refuse(still.error());
   if (!*still) {
     const auto text = encode({store_format_version, new_store_id, now_ms});
-    if (auto written = replace_file(disk, paths.identity(),
-                                    std::as_bytes(std::span{text.data(), text.size()}));
-        !written)
+    auto written = log_note_file::make(disk, paths.log_note(0), new_store_id, {}).and_then([&] {
+      return replace_file(disk, paths.identity(),
+                          std::as_bytes(std::span{text.data(), text.size()}));
+    });
+    if (!written)
       return refuse(written.error());
     opened.created_ = true;
   }

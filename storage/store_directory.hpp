@@ -24,13 +24,16 @@ struct store_paths {
   [[nodiscard]] std::string log() const { return root + "/log"; }
   [[nodiscard]] std::string checkpoints() const { return root + "/checkpoints"; }
   [[nodiscard]] std::string runs() const { return root + "/runs"; }
+  /// What the log of one shard must consist of: see `log_note`.
+  [[nodiscard]] std::string log_note(std::uint8_t shard) const;
 };
 
 /// A data folder that this process holds until the object goes. Movable.
 class store_directory {
 public:
   /// Opens the store in `root`, or makes one there (with `new_store_id` and `now_ms`) if the folder
-  /// is missing or empty. Errors, all of which name the path: ec::directory_in_use;
+  /// is missing or empty; the note of the log of shard 0 is made before the identity, so that no
+  /// store is ever without. Errors, all of which name the path: ec::directory_in_use;
   /// ec::not_our_directory with the first foreign file; ec::newer_format with both versions;
   /// ec::not_writable; ec::corrupt for a damaged identity file or a log without one.
   static result<store_directory> open(file_system& disk, std::string root,
@@ -49,6 +52,7 @@ private:
   store_identity identity_;
   bool created_ = false;
   std::unique_ptr<file_lock> lock_;
+  std::unique_ptr<file_lock> folder_lock_;
 };
 
 } // namespace handfast::storage

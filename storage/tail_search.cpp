@@ -4,6 +4,7 @@
 #include "storage/little_endian.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace handfast::storage {
@@ -13,6 +14,9 @@ namespace {
 constexpr std::size_t chunk_bytes = 4 * limits::mib;
 constexpr std::size_t block_bytes = 4 * limits::kib;
 constexpr std::size_t word = record_alignment;
+/// How far behind an ordered end bytes that do not belong there are looked for: what a writer that
+/// knows nothing of the note would have written begins right there.
+constexpr std::size_t ended_look_bytes = 64 * limits::kib;
 
 bool all_zero(std::span<const std::byte> bytes) {
   return bytes.empty() || (bytes[0] == std::byte{0} &&
@@ -26,6 +30,7 @@ public:
       : in_{in}, codec_{codec}, first_only_{first_only}, findings_{findings} {}
 
   result<void> run(position from) {
+    from_ = from;
     const auto end = in_.prepared_end();
     if (from >= end)
       return {};
@@ -59,7 +64,7 @@ private:
         if (value != 0)
           findings_.written_end = here + word;
         // Where a header would name its own position, if one stood here.
-        if (value == here.value - record_field::at)
+        if (value >= from_.value && value == here.value - record_field::at)
           if (auto looked = look_at(position{value}); !looked)
             return looked;
         if (done())
@@ -98,6 +103,7 @@ private:
   const record_codec& codec_;
   bool first_only_;
   tail_findings& findings_;
+  position from_;
 };
 
 } // namespace
@@ -130,24 +136,69 @@ result<bool> tail_judge::was_durable(position at) {
   return at < durable_;
 }
 
+/// Whether the log is known to end at `at`, and nothing that was written since follows there.
+result<bool> tail_judge::ended_at(position at) const {
+  if (ended_.value == 0 || at != ended_)
+    return false;
+  const auto holder = log_.find(at);
+  if (!holder)
+    return true;
+  std::vector<std::byte> next(ended_look_bytes);
+  return holder->read(std::max(at, holder->first()), next).map([&](std::size_t got) {
+    return all_zero(std::span{next}.first(got));
+  });
+}
+
+/// Up to where records are lost if none stands at `at`.
+result<tail_judge::loss_limit> tail_judge::limit_of(position at) const {
+  loss_limit found{durable_, {}};
+  const auto take = [&](const missing_segment& one) {
+    found = {std::max(found.to, one.to), one.reason};
+  };
+  // A file that was there and is not is no torn tail: its header was synced before it was used.
+  for (const auto& gap : log_.missing())
+    if (at >= gap.from && at < gap.to)
+      take(gap);
+  for (const auto& cut : log_.cut()) {
+    const auto holder = log_.find(cut.from);
+    if (at >= cut.to || !holder || !holder->holds(at))
+      continue;
+    // Where zeros stand before the cut, the log ended before it.
+    std::array<std::byte, word> first{};
+    const auto got = holder->read(at, first);
+    if (!got)
+      return tl::unexpected{got.error()};
+    if (at >= cut.from || !all_zero(first))
+      take(cut);
+  }
+  return found;
+}
+
 result<tail_judge::judgement> tail_judge::judge(position at) {
+  const auto ended = ended_at(at);
+  if (!ended)
+    return tl::unexpected{ended.error()};
+  if (*ended)
+    return judgement{};
   const auto durable = was_durable(at);
   if (!durable)
     return tl::unexpected{durable.error()};
-  // A file that was there and is not is no torn tail: its header was synced before it was used.
-  auto limit = durable_;
-  for (const auto& gap : log_.missing())
-    if (at >= gap.from && at < gap.to)
-      limit = std::max(limit, gap.to);
-  const bool corrupt = at < limit;
-  const auto found = search_tail(log_, codec_, at, corrupt);
+  auto limit = limit_of(at);
+  if (!limit)
+    return tl::unexpected{limit.error()};
+  const bool corrupt = at < limit->to;
+  // What stands at `at` may have a valid head, if its rest was cut off.
+  const auto found = search_tail(log_, codec_, corrupt ? at + word : at, corrupt);
   if (!found)
     return tl::unexpected{found.error()};
   if (!corrupt)
-    return judgement{false, {}, found->written_end};
+    return judgement{false, {}, found->written_end, {}};
   // Beyond the durable end only a torn tail can follow; scanning judges it when it gets there.
   const auto valid = found->next_valid;
-  return judgement{true, valid.value != 0 && valid < limit ? valid : limit, {}};
+  return judgement{true,
+                   valid.value != 0 && valid < limit->to ? valid : limit->to,
+                   {},
+                   std::move(limit->reason)};
 }
 
 } // namespace handfast::storage

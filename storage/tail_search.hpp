@@ -24,8 +24,11 @@ result<tail_findings> search_tail(const segment_set& log, const record_codec& co
 /// rest is torn.
 class tail_judge {
 public:
-  tail_judge(const segment_set& log, const record_codec& codec, position durable)
-      : log_{log}, codec_{codec}, durable_{durable} {}
+  /// @param ended where the log ended in order, if it is known to have: behind it nothing is looked
+  /// for, unless bytes follow
+  tail_judge(const segment_set& log, const record_codec& codec, position durable,
+             position ended = {})
+      : log_{log}, codec_{codec}, durable_{durable}, ended_{ended} {}
 
   /// A durable mark from a header that was read.
   void learn(position durable) { durable_ = std::max(durable_, durable); }
@@ -40,16 +43,24 @@ public:
     position lost_to; ///< if corrupt: where scanning can go on
     position
         written_end; ///< if torn: just behind the last byte to cut; none if there is nothing to cut
+    std::string reason; ///< if corrupt because of the file: what is wrong with it
   };
   /// Judges the place `at`, where no valid record stands.
   result<judgement> judge(position at);
 
 private:
   result<void> search_all(position from);
+  [[nodiscard]] result<bool> ended_at(position at) const;
+  struct loss_limit {
+    position to;
+    std::string reason;
+  };
+  [[nodiscard]] result<loss_limit> limit_of(position at) const;
 
   const segment_set& log_;
   const record_codec& codec_;
   position durable_;
+  position ended_;
   bool searched_ = false; ///< `durable_` counts all headers
 };
 

@@ -54,12 +54,14 @@ class log_check {
 public:
   log_check(const segment_set& log, const record_codec& codec, position durable,
             verify_report& report)
-      : report_{report}, judge_{log, codec, durable},
-        scanner_{log, codec, log.begin(), {.on_pad = [this](const record_header& pad) {
-                   if ((pad.flags & record_flags::accepted_loss) != 0)
-                     report_.accepted.push_back(
-                         {pad.at, pad.at + pad.stored_bytes(), "accepted earlier"});
-                 }}} {}
+      : report_{report}, judge_{log, codec, durable}, rules_{log.begin()},
+        scanner_{
+            log, codec, log.begin(), {.on_pad = [this](const record_header& pad) {
+              if ((pad.flags & record_flags::accepted_loss) == 0)
+                return;
+              report_.accepted.push_back({pad.at, pad.at + pad.stored_bytes(), "accepted earlier"});
+              rules_.pass_over(pad.at, pad.at + pad.stored_bytes());
+            }}} {}
 
   result<void> run() {
     report_.begin = scanner_.at();
@@ -73,6 +75,8 @@ public:
     report_.end = scanner_.at();
     report_.bytes = report_.end.value - report_.begin.value;
     report_.durable_mark = judge_.durable();
+    report_.impossible = rules_.found();
+    report_.impossible_not_listed = rules_.not_listed();
     return {};
   }
 
@@ -83,9 +87,10 @@ private:
     switch (status) {
     case scan_status::record:
       ++report_.records;
+      rules_.check(scanner_.header(), record);
       return true;
     case scan_status::damaged:
-      return found_damaged();
+      return found_damaged(record);
     case scan_status::io_failed:
       return tl::unexpected{scanner_.failure()};
     case scan_status::invalid:
@@ -96,7 +101,7 @@ private:
     return false;
   }
 
-  result<bool> found_damaged() {
+  result<bool> found_damaged(const log_record& record) {
     const auto& header = scanner_.header();
     const auto reason = scanner_.reason();
     const auto durable = judge_.was_durable(header.at);
@@ -107,6 +112,10 @@ private:
       return settle_invalid(std::string{name_of(reason)});
     }
     ++report_.records;
+    if (reason == decode_status::bad_payload)
+      rules_.check(header, record);
+    else
+      rules_.pass_over(header.at, header.at + header.stored_bytes());
     report_.damaged.push_back(
         {header.at, static_cast<std::uint32_t>(header.stored_bytes()), reason, nullptr});
     return true;
@@ -116,7 +125,9 @@ private:
     const auto at = scanner_.at();
     return judge_.judge(at).map([&](const tail_judge::judgement& judged) {
       if (judged.corrupt) {
-        report_.lost.push_back({at, judged.lost_to, reason});
+        report_.lost.push_back(
+            {at, judged.lost_to, judged.reason.empty() ? reason : judged.reason});
+        rules_.pass_over(at, judged.lost_to);
         scanner_.seek(judged.lost_to);
       } else if (judged.written_end.value != 0) {
         report_.torn_bytes = judged.written_end.value - at.value;
@@ -127,6 +138,7 @@ private:
 
   verify_report& report_;
   tail_judge judge_;
+  log_rules rules_;
   log_scanner scanner_;
 };
 
@@ -144,14 +156,23 @@ result<verify_report> verify_log(file_system& disk, const std::string& root, std
     return tl::unexpected{durable.error()};
   if (auto checked = verify_runs(disk, paths.runs(), report); !checked)
     return tl::unexpected{checked.error()};
-  const auto log = segment_set::open_read_only(disk, paths.log(), identity->store_id, shard);
+  const auto log = segment_set::open_read_only(disk, paths.log(), identity->store_id, shard,
+                                               paths.log_note(shard));
   if (!log)
     return tl::unexpected{log.error()};
   report.segments = (*log)->segments().size();
+  if (!(*log)->note_missing().empty())
+    report.damaged_files.push_back(
+        {paths.log_note(shard), (*log)->note_missing() +
+                                    ": nothing tells which segments the log "
+                                    "must have; the next start makes it again"});
   const record_codec codec{identity->store_id};
-  log_check check{**log, codec, *durable, report};
+  const auto* noted = (*log)->noted();
+  log_check check{**log, codec, noted ? std::max(*durable, noted->durable) : *durable, report};
   if (auto ran = check.run(); !ran)
     return tl::unexpected{ran.error()};
+  for (const auto& cut : (*log)->cut())
+    report.damaged_files.push_back({paths.log(), cut.reason});
   return report;
 }
 
@@ -169,6 +190,10 @@ std::string verify_report::text() const {
   for (const auto& one : damaged)
     all += "damaged record at " + std::to_string(one.at.value) + ", " + std::to_string(one.length) +
            " bytes: " + std::string{name_of(one.reason)} + "\n";
+  for (const auto& one : impossible)
+    all += "impossible record at " + std::to_string(one.at.value) + ": " + one.what + "\n";
+  if (impossible_not_listed != 0)
+    all += "and " + std::to_string(impossible_not_listed) + " more impossible records\n";
   for (const auto& one : damaged_files)
     all += "damaged file: " + one.reason + "\n";
   for (const auto& one : accepted)

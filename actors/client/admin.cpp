@@ -172,6 +172,49 @@ answer<std::vector<native::group_item>> admin::groups() {
   }
 }
 
+answer<native::group_description> admin::group(std::string name) {
+  return call<native::group_description>(*session_, single_request([name](const addressing& with) {
+    return native::group_show{with.id, name};
+  }),
+                                         [](native::group_description got) { return got; });
+}
+
+answer<nothing> admin::set_group(std::string name, std::uint16_t delivery_max) {
+  return call<native::done>(*session_, single_request([=](const addressing& with) {
+    return native::group_set{with.id, name, delivery_max};
+  }),
+                            [](const native::done&) { return nothing{}; });
+}
+
+answer<nothing> admin::delete_group(std::string name) {
+  return call<native::done>(*session_, once([name](const addressing& with) {
+    return native::group_delete{with.id, name};
+  }),
+                            [](const native::done&) { return nothing{}; });
+}
+
+answer<std::vector<native::found_offset>> admin::reset_group(std::string name, std::string topic,
+                                                             start_point point,
+                                                             std::optional<queue_no> queue) {
+  auto r = single_request([=](const addressing& with) {
+    return native::reset_progress{
+        with.id, name, with.topic, queue.has_value(), queue.value_or(queue_no{}), point};
+  });
+  r.topic = topic;
+  return call<native::offsets>(*session_, std::move(r),
+                               [](native::offsets got) { return std::move(got.items); });
+}
+
+answer<std::vector<native::found_offset>> admin::find_offsets(std::string topic,
+                                                              start_point point) {
+  auto r = single_request([point](const addressing& with) {
+    return native::find_offsets{with.id, with.topic, false, {}, point};
+  });
+  r.topic = topic;
+  return call<native::offsets>(*session_, std::move(r),
+                               [](native::offsets got) { return std::move(got.items); });
+}
+
 answer<std::vector<quarantined_item>> admin::quarantine(std::uint32_t max) {
   return call<native::quarantine_page>(
       *session_, single_request([max](const addressing& with) {
@@ -187,7 +230,7 @@ answer<std::vector<received_message>> admin::peek(std::string topic, queue_no qu
   });
   r.topic = topic;
   return call<native::delivered>(*session_, std::move(r), [&](const native::delivered& got) {
-    return messages_of(got, topic);
+    return messages_of(got, topic, clock::now());
   });
 }
 

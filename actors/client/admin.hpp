@@ -7,7 +7,9 @@
 #include "actors/client/consumer.hpp"
 #include "actors/client/transaction_listener.hpp"
 #include "messages/native/admin.hpp"
+#include "messages/native/consume.hpp"
 #include "messages/native/delays.hpp"
+#include "messages/native/groups.hpp"
 #include "messages/native/transactions.hpp"
 
 #include <memory>
@@ -55,6 +57,19 @@ public:
   /// JSON text, see docs/protocol.md.
   answer<std::string> status();
   answer<std::vector<native::group_item>> groups();
+  answer<native::group_description> group(std::string name);
+  /// Makes the group, or changes it: failed deliveries before a message goes to its dead-letter
+  /// topic; 0 = the node's default.
+  answer<nothing> set_group(std::string name, std::uint16_t delivery_max);
+  /// Refused while members are connected.
+  answer<nothing> delete_group(std::string name);
+  /// The group goes on from `point` on the topic, or on one queue of it; members may be reading.
+  /// Where that is, by queue.
+  answer<std::vector<native::found_offset>>
+  reset_group(std::string name, std::string topic, start_point point,
+              std::optional<queue_no> queue = std::nullopt);
+  /// What `point` means on each queue of a topic.
+  answer<std::vector<native::found_offset>> find_offsets(std::string topic, start_point point);
   answer<std::vector<quarantined_item>> quarantine(std::uint32_t max = 1'000);
 
   /// Messages of a queue or view by offset, without a group.

@@ -3,6 +3,7 @@
 #include "messages/durations.hpp"
 #include "messages/limits.hpp"
 #include "messages/names.hpp"
+#include "messages/order_key.hpp"
 #include "messages/properties.hpp"
 
 #include <cstring>
@@ -54,7 +55,7 @@ result<request> storing_request(session& from, const message& what, request_kind
   item.timeout_ms = static_cast<std::uint32_t>(what.first_check.count());
   item.queue = what.queue.value_or(native::any_queue);
   if (!what.order_key.empty()) {
-    item.order_hash = tag_hash(what.order_key);
+    item.order_hash = order_hash(what.order_key);
     item.flags |= message_flags::has_order_key;
   }
   item.properties_size = static_cast<std::uint32_t>(properties->size());

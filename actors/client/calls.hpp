@@ -32,6 +32,19 @@ request single_request(Make make) {
   return r;
 }
 
+/// A request about `topic`; `frame` gets its number and the topic's when it is sent.
+template <class Frame>
+request topic_request(Frame frame, std::string topic) {
+  auto r = single_request([frame = std::move(frame)](const addressing& with) {
+    auto copy = frame;
+    copy.id = with.id;
+    copy.topic = with.topic;
+    return copy;
+  });
+  r.topic = std::move(topic);
+  return r;
+}
+
 /// Sends `what` and waits. Not from the I/O thread.
 reply wait_for(session& via, request what);
 
@@ -43,6 +56,13 @@ auto call(session& via, request what, Take&& take)
   if (got.why.code != ec::ok)
     return got.why;
   Reply into;
+  if constexpr (std::is_same_v<Reply, native::delivered>) {
+    if (auto* read = std::get_if<native::delivered>(&got.body))
+      return take(std::move(*read));
+    return error{ec::bad_frame, "an answer of another kind"};
+  }
+  if (!std::holds_alternative<native::frame>(got.body))
+    return error{ec::bad_frame, "an answer of another kind"};
   if (auto decoded = native::decode(std::get<native::frame>(got.body), into); !decoded)
     return decoded.error();
   return take(std::move(into));

@@ -1,7 +1,7 @@
 #include "actors/client/consumer.hpp"
 
 #include "actors/client/backoff.hpp"
-#include "actors/client/session.hpp"
+#include "actors/client/push_consumer.hpp"
 
 #include <condition_variable>
 #include <mutex>
@@ -11,110 +11,107 @@ namespace handfast::client {
 
 namespace {
 
-/// Acknowledgements are collected for at most this long while the handler works through a batch.
-constexpr auto acknowledge_every = std::chrono::milliseconds{50};
 constexpr auto pause_first = std::chrono::milliseconds{50};
 constexpr auto pause_max = std::chrono::milliseconds{2'000};
+/// A fetch is parked at most this long, so that a stop is heard.
+constexpr auto broadcast_wait = std::chrono::milliseconds{200};
+constexpr std::uint32_t broadcast_max = 256;
 
-} // namespace
-
-struct consumer::impl {
-  std::shared_ptr<session> via;
-  consumer_options options;
-  handler on_message;
-  std::mutex mutex;
-  std::condition_variable stopped;
-  bool stopping = false;
-  error problem;
-  std::vector<std::thread> threads;
-
-  bool is_stopping() {
-    std::lock_guard lock{mutex};
-    return stopping;
-  }
-
-  void note(const error& why) {
-    std::lock_guard lock{mutex};
-    problem = why;
-  }
-
-  void pause(std::chrono::milliseconds time) {
-    std::unique_lock lock{mutex};
-    stopped.wait_for(lock, time, [this] { return stopping; });
-  }
-
-  consumed handle(const received_message& m) {
-    try {
-      return on_message(m);
-    } catch (...) { // the application's own: the message comes again when its lease ends
-      return consumed::later;
-    }
-  }
-
-  /// Takes the batch message by message, and says so to the node from time to time.
-  void work_through(subscription& from, const std::vector<received_message>& batch) {
-    std::vector<receipt> done;
-    std::vector<receipt> again;
-    auto settle = [&] {
-      auto first = from.acknowledge(done);
-      auto second = from.hand_back(again);
-      note(!first ? first.why() : !second ? second.why() : error{});
-      done.clear();
-      again.clear();
-    };
-    auto settled_at = clock::now();
-    for (const auto& m : batch) {
-      if (is_stopping())
-        again.push_back(m.delivery); // not begun: somebody else may have it at once
-      else if (auto verdict = handle(m); verdict == consumed::done)
-        done.push_back(m.delivery);
-      else if (verdict == consumed::again)
-        again.push_back(m.delivery);
-      if (clock::now() - settled_at >= acknowledge_every) {
-        settle();
-        settled_at = clock::now();
-      }
-    }
-    settle();
-  }
-
-  void run(subscription from) {
-    backoff rest{pause_first, pause_max};
-    while (!is_stopping()) {
-      auto batch = from.fetch(options.fetch_max, options.wait);
-      if (!batch) {
-        note(batch.why());
-        pause(rest.next(via->random()));
-        continue;
-      }
-      rest.reset();
-      note({});
-      work_through(from, batch.value());
-    }
+/// Broadcasting: one thread for each topic.
+class broadcaster {
+public:
+  broadcaster(const client& from, const consumer_options& options, consumer::handler on_message)
+      : via_{from.link()}, on_message_{std::move(on_message)} {
+    const auto start = options.start.value_or(start_point{start_from::latest, 0});
+    for (const auto& topic : options.topics)
+      threads_.emplace_back([this, reader = broadcast_reader{from, topic, options.filter, start,
+                                                             options.offsets}] { run(reader); });
   }
 
   void stop() {
     {
-      std::lock_guard lock{mutex};
-      stopping = true;
+      std::lock_guard lock{mutex_};
+      stopping_ = true;
     }
-    stopped.notify_all();
-    for (auto& t : threads)
+    stopped_.notify_all();
+    for (auto& t : threads_)
       if (t.joinable())
         t.join();
   }
+
+  error last_error() {
+    std::lock_guard lock{mutex_};
+    return problem_;
+  }
+
+private:
+  void run(broadcast_reader reader) {
+    backoff rest{pause_first, pause_max};
+    while (!is_stopping()) {
+      auto got = reader.fetch(broadcast_max, broadcast_wait);
+      if (!got) {
+        note(got.why());
+        pause(rest.next(via_->random()));
+        continue;
+      }
+      rest.reset();
+      for (const auto& m : got.value()) {
+        if (is_stopping())
+          return; // what is not saved is read again
+        handle(m);
+      }
+      const auto saved = reader.save();
+      note(saved ? error{} : saved.error());
+    }
+  }
+
+  void handle(const received_message& m) {
+    try {
+      static_cast<void>(on_message_(m));
+    } catch (...) { // the application's own; nobody else waits for this message
+    }
+  }
+
+  bool is_stopping() {
+    std::lock_guard lock{mutex_};
+    return stopping_;
+  }
+
+  void note(const error& why) {
+    std::lock_guard lock{mutex_};
+    problem_ = why;
+  }
+
+  void pause(std::chrono::milliseconds time) {
+    std::unique_lock lock{mutex_};
+    stopped_.wait_for(lock, time, [this] { return stopping_; });
+  }
+
+  const std::shared_ptr<session> via_;
+  const consumer::handler on_message_;
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool stopping_ = false;
+  error problem_;
+  std::vector<std::thread> threads_;
+};
+
+} // namespace
+
+struct consumer::impl {
+  std::shared_ptr<push_consumer> pushed; ///< or
+  std::unique_ptr<broadcaster> all;
 };
 
 consumer::consumer(const client& from, consumer_options options, handler on_message)
     : impl_{std::make_shared<impl>()} {
-  impl_->via = from.link();
-  impl_->options = std::move(options);
-  impl_->on_message = std::move(on_message);
-  for (const auto& topic : impl_->options.topics) {
-    subscription shared{from, impl_->options.group, topic, impl_->options.start};
-    for (std::size_t i = 0; i < std::max<std::size_t>(impl_->options.threads_per_topic, 1); ++i)
-      impl_->threads.emplace_back([self = impl_.get(), shared] { self->run(shared); });
+  if (options.mode == consume_mode::broadcasting) {
+    impl_->all = std::make_unique<broadcaster>(from, options, std::move(on_message));
+    return;
   }
+  impl_->pushed =
+      std::make_shared<push_consumer>(from.link(), std::move(options), std::move(on_message));
+  impl_->pushed->start();
 }
 
 consumer::~consumer() {
@@ -122,12 +119,14 @@ consumer::~consumer() {
 }
 
 void consumer::stop() {
-  impl_->stop();
+  if (impl_->pushed)
+    impl_->pushed->stop();
+  else
+    impl_->all->stop();
 }
 
 error consumer::last_error() const {
-  std::lock_guard lock{impl_->mutex};
-  return impl_->problem;
+  return impl_->pushed ? impl_->pushed->last_error() : impl_->all->last_error();
 }
 
 } // namespace handfast::client

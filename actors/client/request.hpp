@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <variant>
 
@@ -24,8 +25,18 @@ struct addressing {
 struct reply {
   error why;
   std::variant<std::monostate, native::sent_item, native::half_stored_item, native::decided_item,
-               native::frame>
+               native::frame, native::delivered>
       body;
+};
+
+/// What a subscription hears after its request was answered. Calls come from the I/O thread and
+/// must not block.
+class delivery_stream {
+public:
+  virtual ~delivery_stream() = default;
+  virtual void on_delivered(native::delivered&& what) = 0;
+  /// Nothing more comes: the node ended it, or the connection is lost.
+  virtual void on_end(const error& why) = 0;
 };
 
 enum class request_kind : std::uint8_t { plain, half, decide, other };
@@ -49,6 +60,7 @@ struct request {
   native::decide_item decision;
   std::function<void(native::frame_writer&, const addressing&)> encode; ///< of kind `other`
   std::function<void(reply)> done;         ///< called once, on the I/O thread
+  std::shared_ptr<delivery_stream> stream; ///< of a subscription: hears of all but the answer
   std::chrono::milliseconds extra_time{0}; ///< that the node may take by itself (parked fetches)
 
   // kept by the session

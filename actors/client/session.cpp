@@ -174,6 +174,7 @@ void session::connection_lost(const error& why) {
     if (r.state != request_state::delayed)
       r.state = request_state::waiting_for_name;
   }
+  end_streams(why);
   for (auto id : lost)
     complete(id, {why, {}});
   if (was_welcomed)
@@ -242,6 +243,7 @@ void session::shut_down() {
   }
   drain_inbox();
   const error closed{ec::stopping, "the client was closed"};
+  end_streams(closed);
   fail_all(closed);
   fail_members(closed, clock::now());
   link_.finish();

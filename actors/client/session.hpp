@@ -66,6 +66,9 @@ public:
   void set_running(const std::string& group, const transaction_id& id);
   void clear_running(std::string group, transaction_id id);
 
+  /// The subscription with this correlation is over; its stream hears nothing more.
+  void drop_stream(correlation id);
+
   std::uint64_t random();
   sequence_no next_sequence();
   const connection_options& options() const { return options_; }
@@ -127,7 +130,7 @@ private:
   // names (session_names.cpp)
   void ask_topic(const std::string& name, bool create);
   void topic_known(const std::string& name, const native::topic_resolved& answer);
-  void topic_failed(const std::string& name, const error& why);
+  void topic_failed(const std::string& name, const error& why, bool create);
   void fail_waiting(std::vector<std::uint64_t>& ids, const error& why);
   void join_group(const std::string& name, group_entry& entry);
   void join_later(const std::string& name);
@@ -142,6 +145,9 @@ private:
   void on_decided(const native::frame& f);
   void on_check(const native::frame& f);
   bool answer_check(const native::check_item& item, const std::string& topic);
+  void on_delivered(const native::frame& f);
+  bool end_stream(correlation id, const error& why);
+  void end_streams(const error& why);
   void on_single_answer(const native::frame& f);
   void protocol_error(const error& why);
 
@@ -187,6 +193,8 @@ private:
   std::size_t in_flight_bytes_ = 0;
   std::size_t repeated_halves_ =
       0; ///< in flight again after a lost connection: their ids are not known here yet
+
+  std::unordered_map<std::uint64_t, std::shared_ptr<delivery_stream>> streams_; ///< by correlation
 
   // names
   std::map<std::string, topic_entry> topics_;

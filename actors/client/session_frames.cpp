@@ -29,6 +29,8 @@ void session::on_frame(const native::frame& f) {
     return on_decided(f);
   case kind::check:
     return on_check(f);
+  case kind::delivered:
+    return on_delivered(f);
   case kind::closing: {
     native::closing closing;
     if (auto decoded = decode(f, closing); !decoded)
@@ -117,6 +119,47 @@ bool session::answer_check(const native::check_item& item, const std::string& to
   return true;
 }
 
+// -- deliveries ----------------------------------------------------------------
+
+/// An answer, or the next part of a subscription, which begins with the answer to its request.
+void session::on_delivered(const native::frame& f) {
+  native::delivered d;
+  if (auto decoded = decode(f, d); !decoded)
+    return protocol_error(decoded.error());
+  const auto id = d.id;
+  if (const auto at = streams_.find(id.value); at != streams_.end()) {
+    if (d.code != ec::ok)
+      end_stream(id, {d.code, d.detail});
+    else
+      at->second->on_delivered(std::move(d));
+    return;
+  }
+  if (d.code != ec::ok)
+    return answer(id.value, {{d.code, d.detail}, {}});
+  if (const auto at = requests_.find(id.value); at != requests_.end() && at->second.stream)
+    streams_[id.value] = at->second.stream;
+  answer(id.value, {{}, std::move(d)});
+}
+
+bool session::end_stream(correlation id, const error& why) {
+  const auto at = streams_.find(id.value);
+  if (at == streams_.end())
+    return false;
+  const auto stream = std::move(at->second);
+  streams_.erase(at);
+  stream->on_end(why);
+  return true;
+}
+
+void session::end_streams(const error& why) {
+  for (const auto& [id, stream] : std::exchange(streams_, {}))
+    stream->on_end(why);
+}
+
+void session::drop_stream(correlation id) {
+  post([this, id] { streams_.erase(id.value); });
+}
+
 /// Answers that carry the correlation in their own struct. Anything else that has none is ignored:
 /// it may be of a newer version.
 void session::on_single_answer(const native::frame& f) {
@@ -152,8 +195,11 @@ void session::on_single_answer(const native::frame& f) {
   case kind::reopened:
     read(native::reopened{});
     break;
-  case kind::delivered:
-    read(native::delivered{});
+  case kind::offsets:
+    read(native::offsets{});
+    break;
+  case kind::group_description:
+    read(native::group_description{});
     break;
   case kind::acknowledged:
     read(native::acknowledged{});
@@ -178,10 +224,10 @@ void session::on_single_answer(const native::frame& f) {
   }
   if (id == correlation{})
     return;
-  if (why.code != ec::ok)
-    answer(id.value, {why, {}});
-  else
+  if (why.code == ec::ok)
     answer(id.value, {{}, f});
+  else if (!end_stream(id, why))
+    answer(id.value, {why, {}});
 }
 
 } // namespace handfast::client

@@ -22,12 +22,14 @@ void session::ask_topic(const std::string& name, bool create) {
   ask.encode = [name, create](native::frame_writer& to, const addressing& with) {
     encode(to, native::resolve_topic{with.id, name, create});
   };
-  ask.done = [this, name](const reply& answer) {
+  ask.done = [this, name, create](const reply& answer) {
     if (answer.why.code != ec::ok)
-      return topic_failed(name, answer.why);
+      return topic_failed(name, answer.why, create);
     native::topic_resolved resolved;
     if (auto decoded = decode(std::get<native::frame>(answer.body), resolved); !decoded)
-      return topic_failed(name, decoded.error());
+      return topic_failed(name, decoded.error(), create);
+    if (resolved.code != ec::ok)
+      return topic_failed(name, {resolved.code, resolved.detail}, create);
     topic_known(name, resolved);
   };
   ask.accepted_at = clock::now();
@@ -37,20 +39,34 @@ void session::ask_topic(const std::string& name, bool create) {
 }
 
 void session::topic_known(const std::string& name, const native::topic_resolved& answer) {
-  if (answer.code != ec::ok)
-    return topic_failed(name, {answer.code, answer.detail});
   auto& topic = topics_[name];
   topic.id = answer.topic;
   topic.asking = false;
   place_all(topic.waiting);
 }
 
-void session::topic_failed(const std::string& name, const error& why) {
+/// A question that only looks may have come before one of a message that may make the topic.
+void session::topic_failed(const std::string& name, const error& why, bool create) {
   if (is_lost(why))
     return;
   auto& topic = topics_[name];
   topic.asking = false;
+  std::vector<std::uint64_t> may_create;
+  if (why.code == ec::unknown_topic && !create)
+    std::erase_if(topic.waiting, [&](std::uint64_t id) {
+      const auto at = requests_.find(id);
+      if (at == requests_.end() || !at->second.create_topic)
+        return false;
+      may_create.push_back(id);
+      return true;
+    });
   fail_waiting(topic.waiting, why);
+  if (may_create.empty())
+    return;
+  auto& waiting = topics_[name].waiting;
+  waiting.insert(waiting.begin(), may_create.begin(), may_create.end());
+  if (!std::exchange(topics_[name].asking, true))
+    ask_topic(name, true);
 }
 
 /// Those that wait for a name which can't be had: some are worth repeating later, the others end.

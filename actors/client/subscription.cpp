@@ -1,65 +1,54 @@
+#include "actors/client/subscription.hpp"
+
 #include "actors/client/calls.hpp"
-#include "actors/client/consumer.hpp"
 #include "actors/client/deliveries.hpp"
 #include "messages/names.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 namespace handfast::client {
-
-std::vector<received_message> messages_of(const native::delivered& from, const std::string& topic) {
-  std::vector<received_message> messages;
-  messages.reserve(from.items.size());
-  for (const auto& item : from.items) {
-    auto& m = messages.emplace_back();
-    m.content = decode_message(topic, item.payload, item.properties_size);
-    m.content.queue = item.queue;
-    m.delivery = {{item.topic, item.queue}, item.offset, item.lease};
-    m.attempt = item.attempts;
-    m.at = item.at;
-    m.transaction = item.transaction;
-    m.born = time_of(item.born_ms);
-    m.visible = time_of(item.visible_ms);
-  }
-  return messages;
-}
 
 struct subscription::impl {
   std::shared_ptr<session> via;
   std::string group;
   std::string topic;
-  start_from start;
+  reading how;
   std::atomic<std::uint32_t> group_id{0}; ///< learnt from the first delivery
+  std::atomic<bool> was_missing{false};   ///< the topic: all that it will hold came after that
 
-  answer<acknowledged_messages> settle(const std::vector<receipt>& what, bool done) {
+  answer<acknowledged_messages> settle(const std::vector<receipt>& what, consumed verdict) {
     if (what.empty())
       return acknowledged_messages{};
-    native::acknowledge settled;
-    settled.group = {group_id.load()};
+    std::vector<settled> all;
+    all.reserve(what.size());
     for (const auto& r : what)
-      settled.items.push_back({r.queue.topic, r.queue.queue, r.offset, r.lease, done});
-    auto r = single_request([settled](const addressing& with) {
-      auto copy = settled;
+      all.push_back({r, verdict});
+    native::acknowledge frame;
+    frame.group = {group_id.load()};
+    frame.items = items_of(all, clock::now());
+    auto r = single_request([frame](const addressing& with) {
+      auto copy = frame;
       copy.id = with.id;
       return copy;
     });
+    r.topic = topic; // a new connection has to learn of it
     return call<native::acknowledged>(*via, std::move(r), [](const native::acknowledged& a) {
       return acknowledged_messages{a.accepted, a.late};
     });
   }
 };
 
-subscription::subscription(const client& from, std::string group, std::string topic,
-                           start_from start)
+subscription::subscription(const client& from, std::string group, std::string topic, reading how)
     : impl_{std::make_shared<impl>()} {
   impl_->via = from.link();
   impl_->group = std::move(group);
   impl_->topic = std::move(topic);
-  impl_->start = start;
+  impl_->how = std::move(how);
 }
 
-answer<std::vector<received_message>> subscription::fetch(std::uint32_t max,
-                                                          std::chrono::milliseconds wait) {
+answer<std::vector<received_message>>
+subscription::fetch(std::uint32_t max, std::chrono::milliseconds wait, std::uint32_t bytes_max) {
   if (auto valid = valid_name(name_kind::topic, impl_->topic); !valid)
     return valid.error();
   if (auto valid = valid_name(name_kind::group, impl_->group); !valid)
@@ -67,29 +56,36 @@ answer<std::vector<received_message>> subscription::fetch(std::uint32_t max,
   native::fetch asked;
   asked.group_name = impl_->group;
   asked.messages_max = max;
+  asked.bytes_max = bytes_max;
   asked.wait_ms = static_cast<std::uint32_t>(std::max<std::int64_t>(wait.count(), 0));
-  asked.start = impl_->start;
-  auto r = single_request([asked](const addressing& with) {
-    auto copy = asked;
-    copy.id = with.id;
-    copy.topic = with.topic;
-    return copy;
-  });
-  r.topic = impl_->topic;
-  r.create_topic = true;
+  asked.start = impl_->was_missing ? start_point{} : impl_->how.start;
+  asked.terms = {impl_->how.mode, impl_->how.filter.kind, impl_->how.filter.expression};
+  auto r = topic_request(std::move(asked), impl_->topic);
   r.extra_time = wait;
-  return call<native::delivered>(*impl_->via, std::move(r), [&](const native::delivered& got) {
-    impl_->group_id = got.group.value;
-    return messages_of(got, impl_->topic);
+  auto got = call<native::delivered>(*impl_->via, std::move(r), [&](const native::delivered& all) {
+    impl_->group_id = all.group.value;
+    return messages_of(all, impl_->topic, clock::now());
   });
+  if (got.is_refused() && got.why().code == ec::unknown_topic)
+    impl_->was_missing = true;
+  return got;
 }
 
 answer<acknowledged_messages> subscription::acknowledge(const std::vector<receipt>& what) {
-  return impl_->settle(what, true);
+  return impl_->settle(what, consumed::done);
+}
+
+answer<acknowledged_messages> subscription::fail(const std::vector<receipt>& what,
+                                                 std::chrono::milliseconds pause) {
+  return impl_->settle(what, consumed::retry_in(pause));
 }
 
 answer<acknowledged_messages> subscription::hand_back(const std::vector<receipt>& what) {
-  return impl_->settle(what, false);
+  return impl_->settle(what, consumed::returned);
+}
+
+answer<acknowledged_messages> subscription::dead_letter(const std::vector<receipt>& what) {
+  return impl_->settle(what, consumed::dead_letter);
 }
 
 } // namespace handfast::client

@@ -6,8 +6,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <cstring>
-
 namespace handfast {
 
 namespace {
@@ -30,16 +28,7 @@ void connection_core::refuse(correlation client, ec code, std::string_view detai
 void connection_core::flush() {
   if (out_.empty() || gone_)
     return;
-  const auto size = out_.size();
-  auto buffer = std::make_shared_for_overwrite<std::byte[]>(size);
-  auto* at = buffer.get();
-  out_.for_each_piece([&](std::span<const std::byte> piece) {
-    std::memcpy(at, piece.data(), piece.size());
-    at += piece.size();
-  });
-  out_.clear();
-  const auto* raw = buffer.get();
-  wire->write({std::shared_ptr<const std::byte>{std::move(buffer), raw}, size});
+  wire->write(out_.take());
 }
 
 void connection_core::close(ec code, std::string_view detail) {

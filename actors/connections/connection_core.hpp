@@ -77,9 +77,11 @@ public:
 
   /// Sends `message`, whose `id` becomes our own correlation, and keeps what it was asked for.
   template <class Handle, class Message>
-  void ask(const Handle& whom, Message message, outstanding_request what) {
-    message.id = outstanding.add(what);
+  correlation ask(const Handle& whom, Message message, outstanding_request what) {
+    const auto id = outstanding.add(what);
+    message.id = id;
     send(whom, std::move(message));
+    return id;
   }
   template <class Handle, class Message>
   void send(const Handle& whom, Message message);

@@ -5,11 +5,16 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 namespace handfast {
 
 namespace {
+
+/// Figures of a status report, each alone; beyond, they are added up.
+constexpr std::size_t status_samples_max = 4'000;
+constexpr std::size_t status_names_max = 100;
 
 std::uint32_t page_size(std::uint32_t wanted) {
   return std::clamp<std::uint32_t>(wanted, 1, limits::page_items_max);
@@ -24,10 +29,51 @@ std::uint32_t label_of(const std::string& labels, std::string_view name) {
   return static_cast<std::uint32_t>(std::strtoul(labels.c_str() + at + key.size(), nullptr, 10));
 }
 
+/// One report for all actors of a kind, the same figures of all labels added up.
+std::vector<status_report> summed_by_kind(const std::vector<status_report>& reports) {
+  std::map<std::string, status_report> kinds;
+  for (const auto& report : reports) {
+    const auto kind = report.actor.substr(0, report.actor.find('/'));
+    auto& sum = kinds[kind];
+    sum.actor = kind;
+    sum.quarantined.insert(sum.quarantined.end(), report.quarantined.begin(),
+                           report.quarantined.end());
+    for (const auto& s : report.samples) {
+      const auto same = std::ranges::find(sum.samples, s.name, &sample::name);
+      if (same == sum.samples.end())
+        sum.samples.push_back({s.name, {}, s.value});
+      else
+        same->value += s.value;
+    }
+  }
+  std::vector<status_report> all;
+  for (auto& [kind, sum] : kinds)
+    all.push_back(std::move(sum));
+  return all;
+}
+
+/// Thousands of queues or groups would not fit a frame, and nobody reads them: /metrics has them.
+std::vector<status_report> fitting(const std::vector<status_report>& reports) {
+  std::size_t samples = 0;
+  for (const auto& report : reports)
+    samples += report.samples.size();
+  return samples > status_samples_max ? summed_by_kind(reports) : reports;
+}
+
+/// The first ones, and how many more there are.
+std::vector<std::string> first_names(std::vector<std::string> names) {
+  if (names.size() <= status_names_max)
+    return names;
+  const auto more = names.size() - status_names_max;
+  names.resize(status_names_max);
+  names.push_back("and " + std::to_string(more) + " more");
+  return names;
+}
+
 std::string json_of(const node_status& x) {
   using nlohmann::json;
-  json all = {{"actors", json::array()}, {"not_answering", x.not_answering}};
-  for (const auto& report : x.actors) {
+  json all = {{"actors", json::array()}, {"not_answering", first_names(x.not_answering)}};
+  for (const auto& report : fitting(x.actors)) {
     json samples = json::array();
     for (const auto& s : report.samples)
       samples.push_back({{"name", s.name}, {"labels", s.labels}, {"value", s.value}});

@@ -67,6 +67,7 @@ void native_connection_state::fail(const outstanding_request& request) {
   case request_kind::decide:
   case request_kind::topic_create:
   case request_kind::topic_delete:
+  case request_kind::group_change:
   case request_kind::acknowledge:
   case request_kind::delayed_cancel:
     core.refuse(request.client, ec::outcome_unknown, why);
@@ -90,8 +91,7 @@ void native_connection_state::fail(const outstanding_request& request) {
     return;
   case request_kind::fetch_group:
   case request_kind::fetch:
-  case request_kind::browse_entries:
-  case request_kind::browse_view:
+  case request_kind::subscribe_group:
   case request_kind::bodies:
     consume.drop_job(request.extra);
     return;
@@ -99,6 +99,18 @@ void native_connection_state::fail(const outstanding_request& request) {
   case request_kind::delayed_topic:
   case request_kind::delayed_names:
     delays.drop_job(request.extra);
+    return;
+  case request_kind::queue_entries:
+  case request_kind::offset_of_start:
+  case request_kind::browse_view:
+  case request_kind::browse_bodies:
+    browse.drop_job(request.extra);
+    return;
+  case request_kind::group_look:
+  case request_kind::group_describe:
+  case request_kind::group_reset:
+  case request_kind::group_topics:
+    groups.drop_job(request.extra);
     return;
   case request_kind::topic_show:
   case request_kind::extent:
@@ -239,8 +251,26 @@ void native_connection_state::dispatch(const native::frame& frame) {
     return give<native::list_transactions>(frame, transactions);
   case frame_kind::reopen:
     return give<native::reopen>(frame, transactions);
+  case frame_kind::subscribe:
+    return give<native::subscribe>(frame, consume);
+  case frame_kind::credit:
+    return give<native::credit>(frame, consume);
+  case frame_kind::unsubscribe:
+    return give<native::unsubscribe>(frame, consume);
   case frame_kind::read_view:
-    return give<native::read_view>(frame, consume);
+    return give<native::read_view>(frame, browse);
+  case frame_kind::read_queues:
+    return give<native::read_queues>(frame, browse);
+  case frame_kind::find_offsets:
+    return give<native::find_offsets>(frame, browse);
+  case frame_kind::group_show:
+    return give<native::group_show>(frame, groups);
+  case frame_kind::group_set:
+    return give<native::group_set>(frame, groups);
+  case frame_kind::group_delete:
+    return give<native::group_delete>(frame, groups);
+  case frame_kind::reset_progress:
+    return give<native::reset_progress>(frame, groups);
   case frame_kind::topic_create:
     return give<native::topic_create>(frame, admin);
   case frame_kind::topic_list:
@@ -302,6 +332,10 @@ void native_connection_state::on_closed() {
 }
 
 void native_connection_state::on_tick(const tick& x) {
+  if (x.timer == browse_timer) {
+    browse.on_timer();
+    return finish();
+  }
   if (x.timer == hello_timer && !greeted)
     core.close(ec::timed_out, "no hello within 10 s");
   if (x.timer != frame_timer)
@@ -337,6 +371,7 @@ status_report native_connection_state::status() const {
       {"handfast_connection_decisions_in_flight", {}, static_cast<double>(core.decisions)},
       {"handfast_connection_requests", {}, static_cast<double>(core.outstanding.size())},
       {"handfast_connection_producer_groups", {}, static_cast<double>(session.groups())},
+      {"handfast_connection_subscriptions", {}, static_cast<double>(consume.subscriptions())},
       {"handfast_connection_checks_waiting",
        {},
        static_cast<double>(transactions.checks_waiting())},
@@ -376,6 +411,8 @@ void native_connection_state::on_group(const group_resolved& x) {
       session.on_group(request, x);
     else if (request.kind == request_kind::list_group)
       transactions.on_group(request, x);
+    else if (request.kind == request_kind::group_look || request.kind == request_kind::group_change)
+      groups.on_group(request, x);
     else
       consume.on_group(request, x);
   });
@@ -387,6 +424,8 @@ void native_connection_state::on_names(const ids_named& x) {
       admin.on_names(request, x);
     else if (request.kind == request_kind::delayed_names)
       delays.on_names(request, x);
+    else if (request.kind == request_kind::group_topics)
+      groups.on_names(request, x);
     else
       transactions.on_names(request, x);
   });
@@ -397,7 +436,7 @@ void native_connection_state::on_entries(const entries_fetched& x) {
     if (request.kind == request_kind::extent)
       admin.on_entries(request, x);
     else
-      consume.on_entries(request, x);
+      browse.on_entries(request, x);
   });
 }
 
@@ -405,6 +444,8 @@ void native_connection_state::on_bodies(records_read& x) {
   with_request(x, [&](const outstanding_request& request) {
     if (request.kind == request_kind::check_bodies)
       transactions.on_bodies(request, x);
+    else if (request.kind == request_kind::browse_bodies)
+      browse.on_bodies(request, x);
     else
       consume.on_bodies(request, x);
   });
@@ -439,6 +480,7 @@ void native_connection_state::on_decided(const decided& x) {
 /// A restarted group has no leases and no parked fetches: what it was asked ends here.
 void native_connection_state::on_consumer_group(const consumer_group_found& x) {
   consume.on_consumer_group(x);
+  groups.on_consumer_group(x);
   finish();
 }
 
@@ -463,7 +505,10 @@ connection_actor::behavior_type native_connection(native_connection_state::point
       [&s](const peers_changed& x) { s.on_peers(x.peers); },
       [&s](const stop&) { s.on_stop(); },
       [&s](const status_request&) { return s.status(); },
-      [&s](const bytes_written&) { s.finish(); },
+      [&s](const bytes_written&) {
+        s.consume.resume();
+        s.finish();
+      },
       [&s](const transport_closed&) { s.on_closed(); },
       [&s](const ask_producers& x) {
         s.transactions.on_ask(x);
@@ -498,7 +543,7 @@ connection_actor::behavior_type native_connection(native_connection_state::point
       [&s](const entries_fetched& x) { s.on_entries(x); },
       [&s](records_read& x) { s.on_bodies(x); },
       [&s](const view_read& x) {
-        s.with_request(x, [&](const auto& r) { s.consume.on_view(r, x); });
+        s.with_request(x, [&](const auto& r) { s.browse.on_view(r, x); });
       },
       [&s](const producer_group_found& x) {
         s.session.on_producer_group(x);
@@ -506,9 +551,22 @@ connection_actor::behavior_type native_connection(native_connection_state::point
       },
       [&s](const consumer_group_found& x) { s.on_consumer_group(x); },
       [&s](const queue_found& x) {
-        s.consume.on_queue(x);
+        s.browse.on_queue(x);
         s.admin.on_queue(x);
         s.finish();
+      },
+      [&s](const queue_grew& x) {
+        s.browse.on_grew(x);
+        s.finish();
+      },
+      [&s](const offset_found& x) {
+        s.with_request(x, [&](const auto& r) { s.browse.on_offset(r, x); });
+      },
+      [&s](const progress_reset& x) {
+        s.with_request(x, [&](const auto& r) { s.groups.on_reset(r, x); });
+      },
+      [&s](const group_described& x) {
+        s.with_request(x, [&](const auto& r) { s.groups.on_described(r, x); });
       },
       [&s](const node_status& x) {
         s.with_request(x, [&](const auto& r) { s.admin.on_status(r, x); });

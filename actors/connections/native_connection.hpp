@@ -32,7 +32,8 @@ struct native_connection_state {
 
   explicit native_connection_state(pointer self)
       : core{self}, session{core}, produce{core, session},
-        transactions{core, session}, consume{core}, admin{core}, delays{core} {}
+        transactions{core, session}, consume{core}, browse{core}, groups{core}, admin{core},
+        delays{core} {}
 
   void begin(const shard_environment* env, std::shared_ptr<transport> wire,
              std::shared_ptr<const native_door> door);
@@ -67,13 +68,15 @@ struct native_connection_state {
   static constexpr std::chrono::seconds hello_within{10};
   /// Without a whole frame for so long, in the middle of one, while the node reads.
   static constexpr std::chrono::seconds frame_within{30};
-  enum timer : std::uint32_t { hello_timer = 1, frame_timer };
+  enum timer : std::uint32_t { hello_timer = 1, frame_timer, browse_timer };
 
   connection_core core;
   session_part session;
   produce_part produce;
   transaction_part transactions;
   consume_part consume;
+  browse_part browse;
+  group_part groups;
   admin_part admin;
   delay_part delays;
   native::frame_splitter splitter;

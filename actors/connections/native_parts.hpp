@@ -5,6 +5,7 @@
 /// `native_connection`, which tells the part that has a job for it.
 
 #include "actors/connections/connection_core.hpp"
+#include "actors/connections/native_consume_parts.hpp"
 
 #include <deque>
 #include <map>
@@ -128,6 +129,11 @@ public:
 
 private:
   static constexpr std::size_t looks_max = 64;
+  /// Lives of one listing that are read from the log at the same time: few, since on a slow disk
+  /// checks and consumers wait behind them.
+  static constexpr std::size_t lives_at_once = 2;
+  /// Decided transactions that one page is searched for in; the next page goes on.
+  static constexpr std::size_t looked_at_max = 100'000;
 
   /// Checks of one `ask_producers` whose bodies or topic names are still being fetched.
   struct check_batch {
@@ -139,7 +145,7 @@ private:
   };
   /// A look at one or more transactions: filters, then lives, then names.
   struct look {
-    enum class stage : std::uint8_t { filters, pending, decided, names };
+    enum class stage : std::uint8_t { filters, pending, decided, lives, names };
     correlation client;
     stage at = stage::filters;
     bool listing = false;
@@ -148,6 +154,11 @@ private:
     std::size_t waiting = 0; ///< filters that are being resolved
     group_id group;
     topic_id topic;
+    std::vector<transaction_life> decided; ///< of one page: summaries, then whole lives
+    bool more_decided = false;
+    std::size_t next_life = 0;   ///< of `decided`, to be asked for
+    std::size_t lives_asked = 0; ///< and not answered yet
+    std::size_t looked_at = 0;   ///< decided ones, with those that the topic leaves out
     native::transactions answer;
   };
   struct asked_check {
@@ -161,6 +172,8 @@ private:
   /// @param attempt which question was received; 0 = the newest
   void receipt(const transaction_id& id, std::uint16_t attempt);
   void list_now(std::uint32_t job, look& work);
+  void ask_lives(std::uint32_t job, look& work);
+  void take_lives(std::uint32_t job, look& work);
   void ask_names(std::uint32_t job, look& work);
   void fail_look(std::uint32_t job, ec code, std::string_view detail = {});
 
@@ -172,62 +185,6 @@ private:
   std::unordered_map<std::uint32_t, look> looks_;
   std::unordered_map<std::uint32_t, transaction_id> reopened_; ///< the old ids, by job
   std::unordered_map<std::uint64_t, asked_check> asked_;       ///< by position; no receipt yet
-};
-
-/// Fetching, acknowledging, browsing.
-class consume_part {
-public:
-  explicit consume_part(connection_core& core) : core_{core} {}
-
-  void on(native::fetch& x);
-  void on(const native::acknowledge& x);
-  void on(const native::read_view& x);
-
-  void on_group(const outstanding_request& request, const group_resolved& x);
-  void on_consumer_group(const consumer_group_found& x);
-  void on_deliver(const outstanding_request& request, deliver& x);
-  void on_acknowledged(const outstanding_request& request, const acknowledged& x);
-  void on_queue(const queue_found& x);
-  void on_entries(const outstanding_request& request, const entries_fetched& x);
-  void on_view(const outstanding_request& request, const view_read& x);
-  void on_bodies(const outstanding_request& request, records_read& x);
-  void drop_job(std::uint32_t job);
-  void leave_all();
-  [[nodiscard]] std::size_t fetches() const { return jobs_.size(); }
-
-private:
-  static constexpr std::size_t jobs_max = 256;
-  static constexpr std::size_t groups_max = 1'024;
-
-  /// One fetch or browse until its answer.
-  struct job {
-    native::fetch what;
-    group_id group;  ///< none when browsing
-    queue_key queue; ///< when browsing
-    queue_offset from;
-    std::vector<delivery> deliveries;
-    std::vector<std::uint32_t> missing; ///< places in the answer whose bodies are being read
-    native::delivered answer;
-  };
-  struct group_link {
-    consumer_group_actor actor;
-    incarnation life;
-    std::vector<std::uint32_t> waiting_jobs;
-    std::vector<native::acknowledge> waiting_acks;
-  };
-  void find(group_id group);
-  void send_fetch(std::uint32_t number, job& work);
-  void send_acks(group_link& link, const native::acknowledge& x);
-  void read_bodies(std::uint32_t number, job& work);
-  void finish(std::uint32_t number, job& work);
-  void settle_unreadable(const job& work, const std::vector<std::uint32_t>& places,
-                         bool quarantined);
-  void fail_job(std::uint32_t number, ec code, std::string_view detail = {});
-
-  connection_core& core_;
-  std::unordered_map<std::uint32_t, job> jobs_;
-  std::map<std::string, group_id, std::less<>> group_names_;
-  std::map<group_id, group_link> groups_;
 };
 
 /// Topics, groups, status, quarantine.

@@ -2,6 +2,7 @@
 #include "actors/connections/native_parts.hpp"
 #include "config/settings.hpp"
 #include "messages/durations.hpp"
+#include "messages/order_key.hpp"
 #include "messages/properties.hpp"
 #include "storage/crc32c.hpp"
 
@@ -153,9 +154,9 @@ queue_no produce_part::choose(const native::send_item& item, const known_topic& 
   HANDFAST_ASSERT(topic.queues > 0);
   if (item.queue != native::any_queue)
     return item.queue;
-  const bool ordered = (item.flags & message_flags::has_order_key) != 0;
-  const auto spread = ordered ? item.order_hash : turn_++;
-  return queue_no{static_cast<std::uint16_t>(spread % topic.queues)};
+  if ((item.flags & message_flags::has_order_key) != 0)
+    return queue_of_order(item.order_hash, topic.queues);
+  return queue_no{static_cast<std::uint16_t>(turn_++ % topic.queues)};
 }
 
 // -- answering ----------------------------------------------------------------------
@@ -171,10 +172,13 @@ void produce_part::on_stored(const messages_stored& x) {
       core_.forget(r.queue.topic);
     sent_.items.push_back(
         {request->client, r.code, r.at, r.queue.topic, r.queue.queue, r.offset, r.due_ms});
+    if (r.code == ec::disk_full && !x.detail.empty())
+      sent_.details.push_back({request->client, x.detail});
   }
   if (!sent_.items.empty())
     core_.put(sent_);
   sent_.items.clear();
+  sent_.details.clear();
 }
 
 void produce_part::on_stored(const halves_stored& x) {
@@ -185,10 +189,13 @@ void produce_part::on_stored(const halves_stored& x) {
       continue;
     core_.ended(*request);
     half_stored_.items.push_back({request->client, r.code, r.transaction, r.half_offset, r.queue});
+    if (r.code == ec::disk_full && !x.detail.empty())
+      half_stored_.details.push_back({request->client, x.detail});
   }
   if (!half_stored_.items.empty())
     core_.put(half_stored_);
   half_stored_.items.clear();
+  half_stored_.details.clear();
 }
 
 } // namespace handfast

@@ -13,6 +13,10 @@ bool is_undecided(transaction_state s) {
          s == transaction_state::parked || s == transaction_state::quarantined;
 }
 
+bool concerns(const transaction_life& life, topic_id topic) {
+  return std::ranges::any_of(life.messages, [&](const auto& m) { return m.topic == topic; });
+}
+
 template <class T>
 void add_once(std::vector<T>& to, T what) {
   if (what != T{} && std::find(to.begin(), to.end(), what) == to.end())
@@ -303,6 +307,13 @@ void transaction_part::on_found(const outstanding_request& request, const transa
   if (found == looks_.end())
     return;
   auto& work = found->second;
+  if (work.listing && work.at == look::stage::lives) {
+    const auto summary = std::ranges::find(work.decided, x.life.id, &transaction_life::id);
+    if (x.code == ec::ok && summary != work.decided.end())
+      *summary = x.life;
+    --work.lives_asked;
+    return ask_lives(found->first, work);
+  }
   if (work.listing) {
     const bool decided = x.code == ec::ok && !is_undecided(x.life.state);
     work.at = decided ? look::stage::decided : look::stage::pending;
@@ -321,6 +332,13 @@ void transaction_part::on_listed(const outstanding_request& request, const trans
   auto& work = found->second;
   if (x.code != ec::ok)
     return fail_look(found->first, x.code);
+  if (work.at == look::stage::decided) {
+    work.at = look::stage::lives;
+    work.decided = x.page;
+    work.more_decided = x.more;
+    work.next_life = 0;
+    return ask_lives(found->first, work);
+  }
   for (const auto& life : x.page)
     work.answer.items.push_back({life, {}, {}});
   work.answer.more = x.more;
@@ -333,6 +351,36 @@ void transaction_part::on_listed(const outstanding_request& request, const trans
     return list_now(found->first, work);
   work.answer.more = true; // there may be decided ones; an empty page tells
   ask_names(found->first, work);
+}
+
+/// Of decided ones only a summary is listed: the rest is in their records, and HALF STORE knows who
+/// was asked. One that can't be read stays a summary.
+void transaction_part::ask_lives(std::uint32_t job, look& work) {
+  while (work.lives_asked < lives_at_once && work.next_life < work.decided.size()) {
+    ++work.lives_asked;
+    core_.ask(core_.peers->half_store.actor,
+              find_transaction{{}, work.decided[work.next_life++].id},
+              {{}, request_kind::query, peer_role::half_store, 0, job});
+  }
+  if (work.lives_asked == 0)
+    take_lives(job, work);
+}
+
+/// Which topics they concern is only known by now: further pages make up for those left out.
+void transaction_part::take_lives(std::uint32_t job, look& work) {
+  work.looked_at += work.decided.size();
+  if (!work.decided.empty())
+    work.what.after = work.decided.back().id.opened_at;
+  for (auto& life : work.decided)
+    if (work.topic == topic_id{} || concerns(life, work.topic))
+      work.answer.items.push_back({std::move(life), {}, {}});
+  work.decided.clear();
+  work.answer.more = work.more_decided;
+  const bool full = work.answer.items.size() >= work.what.items_max;
+  if (!work.more_decided || full || work.looked_at >= looked_at_max)
+    return ask_names(job, work);
+  work.at = look::stage::decided;
+  list_now(job, work);
 }
 
 void transaction_part::ask_names(std::uint32_t job, look& work) {

@@ -30,10 +30,13 @@ enum class request_kind : std::uint8_t {
   check_bodies,
   fetch_group,
   fetch,
+  subscribe_group,
   acknowledge,
-  browse_entries,
-  browse_view,
   bodies,
+  queue_entries,
+  offset_of_start,
+  browse_view,
+  browse_bodies,
   topic_create,
   topic_show,
   topic_delete,
@@ -50,6 +53,11 @@ enum class request_kind : std::uint8_t {
   delayed_topic,
   delayed_names,
   delayed_cancel,
+  group_look,
+  group_change,
+  group_describe,
+  group_reset,
+  group_topics,
 };
 
 /// Whom it was asked of. A new life of that actor never answers what the old one was asked.

@@ -2,6 +2,9 @@
 
 #include "messages/limits.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace handfast {
 
 void ask_history::add(position transaction, ask_made ask) {
@@ -9,6 +12,7 @@ void ask_history::add(position transaction, ask_made ask) {
   if (found == asks_.end()) {
     if (order_.size() == max_) {
       asks_.erase(order_.front());
+      whole_from_ = std::max(whole_from_, order_.front() + 1);
       order_.pop_front();
     }
     order_.push_back(transaction);
@@ -37,6 +41,15 @@ void ask_history::name_member(position transaction, std::uint32_t hash, std::str
 std::vector<ask_made> ask_history::of(position transaction) const {
   const auto found = asks_.find(transaction);
   return found == asks_.end() ? std::vector<ask_made>{} : found->second;
+}
+
+void ask_history::begin_at(position first) {
+  if (!std::exchange(begun_, true))
+    whole_from_ = std::max(whole_from_, first);
+}
+
+bool ask_history::knows(position transaction) const {
+  return asks_.contains(transaction) || (begun_ && transaction >= whole_from_);
 }
 
 std::uint32_t ask_history::last_member(position transaction) const {

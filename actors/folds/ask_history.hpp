@@ -25,6 +25,10 @@ public:
   /// Says who was asked, if the newest ask does not say it yet.
   void name_member(position transaction, std::uint32_t hash, std::string_view name);
   [[nodiscard]] std::vector<ask_made> of(position transaction) const;
+  /// Everything that stands in the log from `first` on was told.
+  void begin_at(position first);
+  /// Whether all asks of a transaction are known; none if `of` gives none.
+  [[nodiscard]] bool knows(position transaction) const;
   /// Hash of the member that was asked last, 0 without one.
   [[nodiscard]] std::uint32_t last_member(position transaction) const;
   [[nodiscard]] std::size_t size() const { return asks_.size(); }
@@ -33,6 +37,8 @@ private:
   std::size_t max_;
   tsl::robin_map<position, std::vector<ask_made>> asks_;
   std::deque<position> order_;
+  bool begun_ = false;
+  position whole_from_; ///< what was opened from here on was never forgotten
 };
 
 } // namespace handfast

@@ -14,6 +14,7 @@ constexpr std::string_view pending_slice = "half/pending";
 } // namespace
 
 void half_fold::apply(const log_record& record, mono_ms now) {
+  asks.begin_at(record.at);
   switch (record.type) {
   case record_type::half:
     apply_half(record, now);

@@ -3,6 +3,7 @@
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
 #include "messages/place_or_due.hpp"
+#include "messages/record_rule.hpp"
 
 #include <algorithm>
 
@@ -26,11 +27,15 @@ void outcome_table::apply(const log_record& record) {
     return;
   const auto& decide = std::get<decide_record>(record.content);
   std::size_t next = 0;
+  for (const auto& d : decide.decisions)
+    next += d.messages;
+  require_of_record(next <= decide.entries.size(), "it decides more messages than it gives places");
+  next = 0;
   for (const auto& d : decide.decisions) {
     outcome_entry e{d.transaction, record.at, record.time_ms, {}, d.group, {}, {}, d.messages,
                     d.result,      d.by};
     if (d.messages > 0) {
-      const auto& first = decide.entries.at(next);
+      const auto& first = decide.entries[next];
       e.topic = first.topic;
       e.queue = first.queue;
       e.offset = place_or_due(first.offset, first.due_ms);
@@ -38,21 +43,21 @@ void outcome_table::apply(const log_record& record) {
     next += d.messages;
     add(e);
   }
-  HANDFAST_ASSERT(next <= decide.entries.size());
 }
 
 void outcome_table::add(const outcome_entry& entry) {
   // Out of turn comes only what a replay repeats and a run has already: a checkpoint's slices begin
   // where the runs end.
   if (entry.decided_at < newest()) {
-    if (index_.find(entry.transaction) == index_.none)
+    if (!index_.find(entry.transaction))
       evicted_ = std::max(evicted_, entry.decided_at);
     return;
   }
-  const auto turn = ring_.first_turn + ring_.size();
+  const auto [turn, fresh] = index_.insert(entry.transaction);
+  if (!fresh)
+    return; // the first outcome stays
+  turn = ring_.first_turn + static_cast<place_index::place>(ring_.size());
   ring_.push_back(entry);
-  if (!index_.insert(entry.transaction, turn))
-    ring_.pop_back(); // the first outcome stays
 }
 
 const outcome_entry* outcome_table::find(position transaction) const {
@@ -62,9 +67,9 @@ const outcome_entry* outcome_table::find(position transaction) const {
 
 std::optional<std::size_t> outcome_table::age_of(position transaction) const {
   const auto turn = index_.find(transaction);
-  if (turn == index_.none)
+  if (!turn)
     return {};
-  return turn - ring_.first_turn;
+  return static_cast<place_index::place>(*turn - ring_.first_turn);
 }
 
 position outcome_table::reopened_as(position transaction) const {
@@ -75,7 +80,7 @@ position outcome_table::reopened_as(position transaction) const {
 void outcome_table::evict(std::size_t keep, position below) {
   while (ring_.size() > keep && ring_.front().decided_at < below) {
     evicted_ = std::max(evicted_, ring_.front().decided_at);
-    index_.erase(ring_.front().transaction);
+    index_.take(ring_.front().transaction);
     ring_.pop_front();
     ++ring_.first_turn;
   }

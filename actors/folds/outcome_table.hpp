@@ -75,9 +75,9 @@ public:
   [[nodiscard]] outcome_table emptied() const { return {}; }
 
 private:
-  /// Numbers entries by their turn.
+  /// Numbers entries by their turn. Turns begin anew after 2³², of which far fewer are in memory.
   struct entry_ring : std::deque<outcome_entry> {
-    std::uint64_t first_turn = 0;
+    place_index::place first_turn = 0;
   };
 
   void add(const outcome_entry& entry);

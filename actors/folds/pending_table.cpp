@@ -2,6 +2,7 @@
 
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
+#include "messages/record_rule.hpp"
 
 #include <algorithm>
 
@@ -49,12 +50,12 @@ void pending_table::discount(topic_id topic, std::uint32_t length) {
 
 pending_table::place pending_table::open(const pending_entry& entry, std::uint64_t delay_ms) {
   HANDFAST_ASSERT(entry.id != position{});
-  if (const auto there = find(entry.id); there != none)
-    return there;
-  const auto p = entries_.take();
+  const auto [found, fresh] = index_.insert(entry.id);
+  if (!fresh)
+    return found;
+  const auto p = found = entries_.take();
   entries_[p] = entry;
   entries_[p].messages = 1;
-  index_.insert(entry.id, p);
   if (delay_ms != 0)
     first_delays_[entry.id] = delay_ms;
   count(entry.topic, entry.length);
@@ -64,7 +65,7 @@ pending_table::place pending_table::open(const pending_entry& entry, std::uint64
 
 pending_table::place pending_table::reopen(pending_entry entry, position old,
                                            std::span<const index_entry> messages) {
-  HANDFAST_ASSERT(!messages.empty());
+  require_of_record(!messages.empty(), "it opens a transaction again that has no messages");
   const auto& first = messages.front();
   entry.topic = first.topic;
   entry.queue = first.queue;
@@ -97,7 +98,13 @@ bool pending_table::erase(position transaction) {
   const auto p = find(transaction);
   if (p == none)
     return false;
+  erase_at(p);
+  return true;
+}
+
+void pending_table::erase_at(place p) {
   const auto& entry = at(p);
+  const auto transaction = entry.id;
   discount(entry.topic, entry.length);
   subtract_one(by_group_, entry.group);
   if (entry.messages > 1) {
@@ -111,9 +118,8 @@ bool pending_table::erase(position transaction) {
     first_delays_.erase(transaction);
   if (!quarantined_.empty())
     quarantined_.erase(transaction);
-  index_.erase(transaction);
+  index_.take(transaction);
   entries_.give_back(p);
-  return true;
 }
 
 void pending_table::quarantine(place p) {

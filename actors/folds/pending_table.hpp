@@ -89,12 +89,13 @@ public:
   /// transaction is not pending.
   bool join(position transaction, const index_entry& message);
   bool erase(position transaction);
+  /// The one at this place.
+  void erase_at(place p);
   /// A body of it is damaged.
   void quarantine(place p);
 
   [[nodiscard]] place find(position transaction) const {
-    const auto found = index_.find(transaction);
-    return found == place_index::none ? none : static_cast<place>(found);
+    return index_.find(transaction).value_or(none);
   }
   [[nodiscard]] pending_entry& at(place p) { return entries_[p]; }
   [[nodiscard]] const pending_entry& at(place p) const { return entries_[p]; }

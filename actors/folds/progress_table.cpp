@@ -2,6 +2,7 @@
 
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
+#include "messages/record_rule.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -50,16 +51,30 @@ group_progress read_progress(slice_reader& from, group_id group) {
 } // namespace
 
 bool queue_progress::is_done(std::uint64_t offset) const {
-  if (offset < base_)
-    return true;
+  if (offset < base_ || done_.empty())
+    return offset < base_;
   const auto after = done_.upper_bound(offset);
   return after != done_.begin() && std::prev(after)->second > offset;
+}
+
+std::uint64_t queue_progress::not_done_below(std::uint64_t offset) const {
+  auto count = offset > base_ ? offset - base_ : 0;
+  for (auto at = done_.begin(); at != done_.end() && at->first < offset; ++at)
+    count -= std::min(at->second, offset) - at->first;
+  return count;
 }
 
 bool queue_progress::mark_done(std::uint64_t offset) {
   if (is_done(offset))
     return false;
-  attempts_.erase(offset);
+  if (!attempts_.empty())
+    attempts_.erase(offset);
+  if (offset == base_) { // in order, as it mostly is
+    ++base_;
+    if (!done_.empty())
+      absorb_base();
+    return true;
+  }
   auto after = done_.upper_bound(offset);
   auto to = offset + 1;
   if (after != done_.end() && after->first == to) {
@@ -132,7 +147,7 @@ void queue_progress::assign(const group_progress& from) {
   done_.clear();
   attempts_.clear();
   for (const auto& range : from.done) {
-    HANDFAST_ASSERT(range.from < range.to);
+    require_of_record(range.from < range.to, "it calls a stretch of offsets done that is none");
     done_.emplace(range.from, range.to);
   }
   for (const auto& a : from.attempts)
@@ -148,6 +163,11 @@ void progress_table::apply(const progress_record& record) {
 void progress_table::apply(const group_progress& entry) {
   if (entry.group == group_)
     queues_[{entry.topic, entry.queue}].assign(entry);
+}
+
+void progress_table::apply(const dead_letter_record& record) {
+  if (record.group == group_)
+    queues_[{record.topic, record.queue}].mark_done(record.offset.value);
 }
 
 const queue_progress* progress_table::find(queue_key queue) const {

@@ -1,6 +1,6 @@
 #pragma once
 
-/// How far one consumer group has come, as PROGRESS records say. Plain, no CAF; owned by CONSUMER
+/// How far one consumer group has come, as the log says. Plain, no CAF; owned by CONSUMER
 /// GROUP.
 
 #include "messages/log_record.hpp"
@@ -19,6 +19,8 @@ class queue_progress {
 public:
   [[nodiscard]] std::uint64_t base() const { return base_; }
   [[nodiscard]] bool is_done(std::uint64_t offset) const;
+  /// How many of those below `offset` are not done.
+  [[nodiscard]] std::uint64_t not_done_below(std::uint64_t offset) const;
   /// False if it was done already.
   bool mark_done(std::uint64_t offset);
   /// Everything from `from` up to `to`.
@@ -28,6 +30,8 @@ public:
 
   /// Failed deliveries so far.
   [[nodiscard]] std::uint32_t attempts(std::uint64_t offset) const;
+  /// Messages with failed deliveries.
+  [[nodiscard]] std::size_t attempted() const { return attempts_.size(); }
   void count_attempt(std::uint64_t offset);
 
   [[nodiscard]] std::size_t ranges() const { return done_.size(); }
@@ -42,8 +46,8 @@ private:
   std::map<std::uint64_t, std::uint32_t> attempts_;
 };
 
-/// Fold of the PROGRESS entries of one group. Each entry is the whole progress on its queue, so
-/// `apply` replaces. Not thread-safe.
+/// Fold of what the log says of one group: PROGRESS, whose entries are the whole progress on their
+/// queue, so that they replace what was; and DEAD_LETTER, which ends one message. Not thread-safe.
 class progress_table {
 public:
   explicit progress_table(group_id group) : group_{group} {}
@@ -52,6 +56,7 @@ public:
   /// Entries of other groups are ignored.
   void apply(const progress_record& record);
   void apply(const group_progress& entry);
+  void apply(const dead_letter_record& record);
 
   /// Null if the group has no progress there.
   [[nodiscard]] const queue_progress* find(queue_key queue) const;

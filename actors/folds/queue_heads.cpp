@@ -9,25 +9,32 @@
 namespace handfast {
 
 queue_offset queue_heads::next(queue_key queue) const {
+  return queue_offset{known(queue).next};
+}
+
+queue_heads::ends queue_heads::known(queue_key queue) const {
+  if (queue == half_view)
+    return half_view_;
+  if (queue == op_view)
+    return op_view_;
   const auto it = heads_.find(queue);
-  return queue_offset{it == heads_.end() ? 0 : it->second.next};
+  return it == heads_.end() ? ends{} : it->second;
 }
 
 void queue_heads::put_back(queue_key queue) {
-  auto& head = heads_[queue];
+  auto& head = of(queue);
   HANDFAST_ASSERT(head.next > head.durable);
   --head.next;
 }
 
 void queue_heads::set_durable(queue_key queue, queue_offset end) {
-  auto& head = heads_[queue];
+  auto& head = of(queue);
   head.durable = std::max(head.durable, end.value);
   head.next = std::max(head.next, head.durable);
 }
 
 queue_offset queue_heads::durable(queue_key queue) const {
-  const auto it = heads_.find(queue);
-  return queue_offset{it == heads_.end() ? 0 : it->second.durable};
+  return queue_offset{known(queue).durable};
 }
 
 void queue_heads::apply(const log_record& record) {
@@ -42,9 +49,14 @@ void queue_heads::apply(const log_record& record) {
 
 std::string queue_heads::save() const {
   slice_writer out;
-  for (const auto& [queue, head] : heads_)
+  const auto put = [&](queue_key queue, const ends& head) {
     if (head.durable > 0)
       out.put(queue.topic).put(queue.queue).put(head.durable);
+  };
+  put(half_view, half_view_);
+  put(op_view, op_view_);
+  for (const auto& [queue, head] : heads_)
+    put(queue, head);
   return out.take();
 }
 

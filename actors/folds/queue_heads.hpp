@@ -23,7 +23,7 @@ public:
   /// The offset that the next `take` of this queue gives.
   [[nodiscard]] queue_offset next(queue_key queue) const;
   /// One offset of this queue; it is used up.
-  queue_offset take(queue_key queue) { return queue_offset{heads_[queue].next++}; }
+  queue_offset take(queue_key queue) { return queue_offset{of(queue).next++}; }
   /// Gives the last offset that was taken back.
   void put_back(queue_key queue);
 
@@ -46,6 +46,14 @@ private:
     std::uint64_t next = 0;
     std::uint64_t durable = 0;
   };
+  /// Those of the views stand apart: each record of a transaction takes from one of them.
+  ends& of(queue_key queue) {
+    return queue == half_view ? half_view_ : queue == op_view ? op_view_ : heads_[queue];
+  }
+  [[nodiscard]] ends known(queue_key queue) const;
+
+  ends half_view_;
+  ends op_view_;
   tsl::robin_map<queue_key, ends, std::hash<queue_key>> heads_;
 };
 

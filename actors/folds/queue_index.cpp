@@ -43,9 +43,11 @@ void queue_index::add(const visible_entry& entry) {
     missing_ += offset - end_;
     end_ = offset;
   }
-  entries_.push_back({entry.at, entry.visible_ms, entry.length, entry.tag_hash});
+  if (!entries_)
+    entries_.emplace();
+  entries_->push_back({entry.at, entry.visible_ms, entry.length, entry.tag_hash});
   ++end_;
-  HANDFAST_ASSERT(memory_first_ + missing_ + entries_.size() == end_);
+  HANDFAST_ASSERT(memory_first_ + missing_ + in_memory() == end_);
 }
 
 std::vector<visible_entry> queue_index::read(queue_offset from, std::uint32_t max) const {
@@ -53,7 +55,7 @@ std::vector<visible_entry> queue_index::read(queue_offset from, std::uint32_t ma
   std::vector<visible_entry> found;
   if (from.value >= end_)
     return found;
-  found.reserve(std::min<std::size_t>(max, entries_.size()));
+  found.reserve(std::min<std::size_t>(max, in_memory()));
   auto offset = from.value;
   auto base = memory_first_; // offset of entries_[0], if nothing were missing before `offset`
   for (auto lost = holes_.begin(); offset < end_ && found.size() < max;) {
@@ -63,16 +65,30 @@ std::vector<visible_entry> queue_index::read(queue_offset from, std::uint32_t ma
       ++lost;
       continue;
     }
-    const auto& e = entries_[static_cast<std::size_t>(offset - base)];
+    const auto& e = (*entries_)[static_cast<std::size_t>(offset - base)];
     found.push_back({e.at, e.length, e.tag_hash, queue_offset{offset}, e.visible_ms});
     ++offset;
   }
   return found;
 }
 
+/// Offsets are given in the order of time.
+queue_offset queue_index::visible_since(wall_ms since) const {
+  if (!entries_)
+    return queue_offset{end_};
+  const auto found =
+      std::lower_bound(entries_->begin(), entries_->end(), since,
+                       [](const stored& e, wall_ms time) { return e.visible_ms < time; });
+  auto offset = memory_first_ + static_cast<std::uint64_t>(found - entries_->begin());
+  for (const auto& lost : holes_)
+    if (lost.from <= offset)
+      offset += lost.to - lost.from;
+  return queue_offset{offset};
+}
+
 std::vector<visible_entry> queue_index::take_unsaved() {
   given_ = end_;
-  return read(queue_offset{memory_first_}, static_cast<std::uint32_t>(entries_.size()));
+  return read(queue_offset{memory_first_}, static_cast<std::uint32_t>(in_memory()));
 }
 
 void queue_index::saved() {
@@ -85,10 +101,11 @@ void queue_index::saved() {
     missing_ -= lost;
     holes_.erase(holes_.begin());
   }
-  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(count));
+  if (count == in_memory())
+    entries_.reset();
+  else
+    entries_->erase(entries_->begin(), entries_->begin() + static_cast<std::ptrdiff_t>(count));
   memory_first_ = given_;
-  if (entries_.empty())
-    entries_.shrink_to_fit();
 }
 
 std::string queue_index::slice_name(queue_key key) {
@@ -121,7 +138,7 @@ void queue_index::load(const std::string& name, std::string_view bytes) {
   slice_reader from{bytes};
   const auto end = from.get<std::uint64_t>();
   HANDFAST_ASSERT(from.ok());
-  HANDFAST_ASSERT(entries_.empty());
+  HANDFAST_ASSERT(in_memory() == 0);
   memory_first_ = end_ = end;
   loaded_ = true;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,7 +55,7 @@ public:
   [[nodiscard]] queue_offset memory_first() const { return queue_offset{memory_first_}; }
   /// Oldest entry that the queue has at all.
   [[nodiscard]] queue_offset first() const { return queue_offset{0}; }
-  [[nodiscard]] std::size_t in_memory() const { return entries_.size(); }
+  [[nodiscard]] std::size_t in_memory() const { return entries_ ? entries_->size() : 0; }
 
   /// Takes the own entries of one record.
   void apply(const log_record& record);
@@ -63,6 +64,9 @@ public:
 
   /// Up to `max` entries at or behind `from`, which must lie in memory or behind it.
   [[nodiscard]] std::vector<visible_entry> read(queue_offset from, std::uint32_t max) const;
+
+  /// Of the entries in memory the first that became visible at or after `since`; the end if none.
+  [[nodiscard]] queue_offset visible_since(wall_ms since) const;
 
   /// Everything that no run has; remembers how far it gave.
   [[nodiscard]] std::vector<visible_entry> take_unsaved();
@@ -99,10 +103,10 @@ private:
   /// after the position where replay begins. The first replayed entry says where memory really
   /// begins.
   bool loaded_ = false;
-  std::deque<stored> entries_;
-  std::vector<hole> holes_;   ///< in memory, ascending; almost always none
-  std::uint64_t missing_ = 0; ///< offsets in them
-  std::uint64_t given_ = 0;   ///< end of what was given to a run that is not saved yet
+  std::optional<std::deque<stored>> entries_; ///< none while idle: an empty deque holds 600 bytes
+  std::vector<hole> holes_;                   ///< in memory, ascending; almost always none
+  std::uint64_t missing_ = 0;                 ///< offsets in them
+  std::uint64_t given_ = 0; ///< end of what was given to a run that is not saved yet
 };
 
 } // namespace handfast

@@ -2,6 +2,7 @@
 
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
+#include "messages/names.hpp"
 
 namespace handfast {
 
@@ -44,6 +45,8 @@ ec topic_rules::admits(queue_key queue) const {
   const auto found = topics_.find(queue.topic);
   if (found == topics_.end())
     return ec::unknown_topic;
+  if (is_dead_letter_topic(found->second.name))
+    return ec::read_only_topic;
   return queue.queue.value < found->second.queues ? ec::ok : ec::unknown_queue;
 }
 
@@ -56,6 +59,21 @@ config::policy topic_rules::policy_of(const config::policy& node, topic_id topic
   if (const auto found = groups_.find(group); found != groups_.end())
     of_group = config::override_of(found->second.options);
   return config::merge(node, of_group, of_topic, config::override_of_message(own_timeout_ms));
+}
+
+std::chrono::milliseconds topic_rules::timeout_of(const config::policy& node, topic_id topic,
+                                                  group_id group,
+                                                  std::uint32_t own_timeout_ms) const {
+  const auto stored = [](const auto& entries, auto id) {
+    const auto found = entries.find(id);
+    return found == entries.end() ? 0 : found->second.options.transaction_timeout_ms;
+  };
+  auto said = own_timeout_ms;
+  if (said == 0)
+    said = stored(topics_, topic);
+  if (said == 0)
+    said = stored(groups_, group);
+  return said == 0 ? node.timeout : std::chrono::milliseconds{said};
 }
 
 std::string topic_rules::topic_name(topic_id topic) const {

@@ -9,6 +9,7 @@
 
 #include <tsl/robin_map.h>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,10 @@ public:
   /// The effective rules for a transaction whose first message went to `topic`.
   [[nodiscard]] config::policy policy_of(const config::policy& node, topic_id topic, group_id group,
                                          std::uint32_t own_timeout_ms) const;
+  /// The time-out that `policy_of` would give, for less: asked for each half that is stored.
+  [[nodiscard]] std::chrono::milliseconds timeout_of(const config::policy& node, topic_id topic,
+                                                     group_id group,
+                                                     std::uint32_t own_timeout_ms) const;
   /// For labels; the number as text if the name is not known.
   [[nodiscard]] std::string topic_name(topic_id topic) const;
   [[nodiscard]] std::string group_name(group_id group) const;

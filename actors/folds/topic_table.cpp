@@ -2,6 +2,8 @@
 
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
+#include "messages/names.hpp"
+#include "messages/record_rule.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -13,7 +15,15 @@ namespace {
 /// Topics or groups of one part of a checkpoint.
 constexpr std::size_t slice_items_max = 2'000;
 
-enum class slice_item : std::uint8_t { high_ids = 0, topic = 1, group = 2 };
+enum class slice_item : std::uint8_t { high_ids = 0, topic = 1, group = 2, group_options = 3 };
+
+/// Behind its group; only for one that has options.
+void put_group_options(slice_writer& to, group_id id, const attributes& a) {
+  to.put(static_cast<std::uint8_t>(slice_item::group_options));
+  to.put(id);
+  put_all(to, a.transaction_timeout_ms, a.check_interval_ms, a.check_max, a.retention_ms,
+          a.retention_bytes, a.delivery_max);
+}
 
 void put_topic_item(slice_writer& to, const topic_info& info) {
   to.put(static_cast<std::uint8_t>(slice_item::topic));
@@ -79,27 +89,37 @@ void topic_table::apply(const meta_record& record) {
   case meta_change::group_deleted:
     return delete_group(record);
   }
-  HANDFAST_ASSERT(!"META of an unknown kind");
+  require_of_record(false, "it changes something of a kind that this version does not know");
 }
 
 /// An id below the highest that is not there was deleted since: a replay over a fuzzy checkpoint
 /// meets its old records.
 void topic_table::put_topic(const meta_record& record) {
-  HANDFAST_ASSERT(record.id >= first_user_topic.value);
+  require_of_record(record.id >= first_user_topic.value,
+                    "it makes a topic with an id that only the node's own topics have");
   if (record.id <= last_topic_ && topics_.count(topic_id{record.id}) == 0)
     return;
   insert_topic(record);
 }
 
 void topic_table::insert_topic(const meta_record& record) {
-  HANDFAST_ASSERT(record.queues >= 1);
+  require_of_record(record.queues >= 1, "it makes a topic without queues");
   const topic_id id{record.id};
   const auto name = topic_ids_.find(record.name);
-  HANDFAST_ASSERT(name == topic_ids_.end() || name->second == id);
+  require_of_record(name == topic_ids_.end() || name->second == id,
+                    "it makes a topic whose name another topic has");
+  const auto known = topics_.find(id);
+  require_of_record(known == topics_.end() || known->second.name == record.name,
+                    "it makes a topic whose id a topic of another name has");
   auto& info = topics_[id];
-  HANDFAST_ASSERT(info.name.empty() || info.name == record.name);
   info.id = id;
   info.name = record.name;
+  const bool dead_letters = is_dead_letter_topic(info.name);
+  if (info.queues == 0 && dead_letters) {
+    info.read_only = true;
+    ++dead_letter_topics_;
+  }
+  user_queues_ += !dead_letters && record.queues > info.queues ? record.queues - info.queues : 0;
   info.queues = std::max(info.queues, record.queues); // a queue that held messages never goes
   info.options = record.options;
   topic_ids_[record.name] = id;
@@ -107,17 +127,21 @@ void topic_table::insert_topic(const meta_record& record) {
 }
 
 void topic_table::delete_topic(const meta_record& record) {
-  HANDFAST_ASSERT(record.id >= first_user_topic.value);
+  require_of_record(record.id >= first_user_topic.value, "it deletes one of the node's own topics");
   last_topic_ = std::max(last_topic_, record.id);
   const auto found = topics_.find(topic_id{record.id});
   if (found == topics_.end())
     return;
+  if (is_dead_letter_topic(found->second.name))
+    --dead_letter_topics_;
+  else
+    user_queues_ -= found->second.queues;
   topic_ids_.erase(found->second.name);
   topics_.erase(found);
 }
 
 void topic_table::put_group(const meta_record& record) {
-  HANDFAST_ASSERT(record.id != 0);
+  require_of_record(record.id != 0, "it makes a group without an id");
   if (record.id <= last_group_ && groups_.count(group_id{record.id}) == 0)
     return;
   insert_group(record);
@@ -126,8 +150,13 @@ void topic_table::put_group(const meta_record& record) {
 void topic_table::insert_group(const meta_record& record) {
   const group_id id{record.id};
   const auto name = group_ids_.find(record.name);
-  HANDFAST_ASSERT(name == group_ids_.end() || name->second == id);
+  require_of_record(name == group_ids_.end() || name->second == id,
+                    "it makes a group whose name another group has");
   groups_[id] = record.name;
+  if (record.options == attributes{})
+    group_options_.erase(id);
+  else
+    group_options_[id] = record.options;
   group_ids_[record.name] = id;
   last_group_ = std::max(last_group_, record.id);
 }
@@ -138,6 +167,7 @@ void topic_table::delete_group(const meta_record& record) {
   if (found == groups_.end())
     return;
   group_ids_.erase(found->second);
+  group_options_.erase(found->first);
   groups_.erase(found);
 }
 
@@ -164,6 +194,11 @@ group_id topic_table::find_group(std::string_view name) const {
 std::string_view topic_table::group_name(group_id id) const {
   const auto found = groups_.find(id);
   return found == groups_.end() ? std::string_view{} : found->second;
+}
+
+attributes topic_table::group_options(group_id id) const {
+  const auto found = group_options_.find(id);
+  return found == group_options_.end() ? attributes{} : found->second;
 }
 
 topics_listed topic_table::list(std::string_view after, std::uint32_t max) const {
@@ -211,6 +246,8 @@ std::string topic_table::save(std::string& cursor) const {
     to.put(static_cast<std::uint8_t>(slice_item::group));
     to.put(at->first.value);
     to.text(at->second);
+    if (const auto own = group_options_.find(at->first); own != group_options_.end())
+      put_group_options(to, own->first, own->second);
     cursor = "g" + std::to_string(at->first.value);
   }
   cursor.clear();
@@ -226,6 +263,11 @@ void topic_table::load(const std::string&, std::string_view bytes) {
       last_group_ = std::max(last_group_, from.get<std::uint32_t>());
     } else if (kind == slice_item::topic) {
       insert_topic(read_topic_item(from));
+    } else if (kind == slice_item::group_options) {
+      const auto id = from.get<group_id>();
+      auto& a = group_options_[id];
+      get_all(from, a.transaction_timeout_ms, a.check_interval_ms, a.check_max, a.retention_ms,
+              a.retention_bytes, a.delivery_max);
     } else {
       HANDFAST_ASSERT(kind == slice_item::group);
       meta_record record;

@@ -13,7 +13,8 @@
 
 namespace handfast {
 
-/// Fold of META. The system topics are there from the start and no record touches them. Ids are
+/// Fold of META. The system topics are there from the start and no record touches them; topics with
+/// the name of a dead-letter topic are read-only too. Ids are
 /// never used twice, also when a name is deleted and created again. Not thread-safe.
 class topic_table {
 public:
@@ -33,6 +34,9 @@ public:
   /// Empty when there is none.
   [[nodiscard]] std::string_view group_name(group_id id) const;
 
+  /// Defaults for a group that has none of its own.
+  [[nodiscard]] attributes group_options(group_id id) const;
+
   /// Up to `max` topics by name, from the first behind `after` on.
   [[nodiscard]] topics_listed list(std::string_view after, std::uint32_t max) const;
   [[nodiscard]] groups_listed list_groups(std::string_view after, std::uint32_t max) const;
@@ -48,8 +52,12 @@ public:
   /// Something in the log names these ids, though no record that could be applied made them: they
   /// are not given out again.
   void keep_free(topic_id topic, group_id group);
-  /// Without the system topics.
-  [[nodiscard]] std::size_t user_topics() const { return topics_.size() - system_topics; }
+  /// Without the system topics and the dead-letter topics.
+  [[nodiscard]] std::size_t user_topics() const {
+    return topics_.size() - system_topics - dead_letter_topics_;
+  }
+  /// Queues of all of them together.
+  [[nodiscard]] std::uint64_t user_queues() const { return user_queues_; }
   [[nodiscard]] std::size_t groups() const { return groups_.size(); }
 
   /// One part of a checkpoint: META records' content from `cursor` on.
@@ -72,8 +80,11 @@ private:
   std::map<std::string, topic_id, std::less<>> topic_ids_;
   std::map<group_id, std::string> groups_;
   std::map<std::string, group_id, std::less<>> group_ids_;
+  std::map<group_id, attributes> group_options_; ///< of those that have any
+  std::size_t dead_letter_topics_ = 0;
   std::uint32_t last_topic_ = first_user_topic.value - 1;
   std::uint32_t last_group_ = 0;
+  std::uint64_t user_queues_ = 0;
 };
 
 } // namespace handfast

@@ -4,6 +4,7 @@
 /// SQL dialect of RocketMQ. `docs/filters.md` is the page for people.
 
 #include "messages/error.hpp"
+#include "messages/filter_kind.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -11,9 +12,6 @@
 #include <string_view>
 
 namespace handfast {
-
-/// How a filter was written. Values are part of the native protocol: never renumber.
-enum class filter_kind : std::uint8_t { tags = 0, sql = 1 };
 
 /// A compiled filter: an immutable value, cheap to copy, safe to use from several threads at once.
 /// Made by the parsers below; default-constructed it wants everything.

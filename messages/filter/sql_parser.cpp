@@ -147,6 +147,14 @@ private:
     return !problem_;
   }
 
+  bool count_search(const token& at) {
+    if (++searches_ > limits::filter_searches_max)
+      give_up(at.at, "more than " + std::to_string(limits::filter_searches_max) +
+                         " CONTAINS and LIKE; use STARTSWITH, ENDSWITH or IN where they do, or let "
+                         "the producer set a property that says what is wanted");
+    return !problem_;
+  }
+
   /// Counts one level while it lives.
   class nesting {
   public:
@@ -250,7 +258,8 @@ private:
       return left;
     const auto begins = left.begins;
     made.left = property_of(std::move(left), at);
-    if (!count_condition(at))
+    const bool search = made.what == operation::contains || made.what == operation::like_pattern;
+    if (!count_condition(at) || (search && !count_search(at)))
       return {begins, std::move(made), {}};
     if (made.what == operation::one_of)
       made.values = value_list();
@@ -486,6 +495,7 @@ private:
   std::optional<error> problem_;
   std::vector<known_property> properties_; ///< by name while parsing
   std::size_t conditions_ = 0;
+  std::size_t searches_ = 0;
   std::size_t values_ = 0;
   std::size_t depth_ = 0;
 };

@@ -13,6 +13,7 @@
 #include "messages/native/delays.hpp"
 #include "messages/native/frame_writer.hpp"
 #include "messages/native/frames.hpp"
+#include "messages/native/groups.hpp"
 #include "messages/native/produce.hpp"
 #include "messages/native/session.hpp"
 #include "messages/native/transactions.hpp"
@@ -81,11 +82,23 @@ void encode(frame_writer& to, const read_view& from);
 void encode(frame_writer& to, const delivered& from);
 void encode(frame_writer& to, const acknowledge& from);
 void encode(frame_writer& to, const acknowledged& from);
+void encode(frame_writer& to, const subscribe& from);
+void encode(frame_writer& to, const credit& from);
+void encode(frame_writer& to, const unsubscribe& from);
+void encode(frame_writer& to, const read_queues& from);
+void encode(frame_writer& to, const find_offsets& from);
+void encode(frame_writer& to, const offsets& from);
 result<void> decode(const frame& from, fetch& into);
 result<void> decode(const frame& from, read_view& into);
 result<void> decode(const frame& from, delivered& into);
 result<void> decode(const frame& from, acknowledge& into);
 result<void> decode(const frame& from, acknowledged& into);
+result<void> decode(const frame& from, subscribe& into);
+result<void> decode(const frame& from, credit& into);
+result<void> decode(const frame& from, unsubscribe& into);
+result<void> decode(const frame& from, read_queues& into);
+result<void> decode(const frame& from, find_offsets& into);
+result<void> decode(const frame& from, offsets& into);
 
 // delays
 void encode(frame_writer& to, const list_delayed& from);
@@ -118,5 +131,17 @@ result<void> decode(const frame& from, topics& into);
 result<void> decode(const frame& from, groups& into);
 result<void> decode(const frame& from, status_report& into);
 result<void> decode(const frame& from, quarantine_page& into);
+
+// groups
+void encode(frame_writer& to, const group_show& from);
+void encode(frame_writer& to, const group_set& from);
+void encode(frame_writer& to, const group_delete& from);
+void encode(frame_writer& to, const reset_progress& from);
+void encode(frame_writer& to, const group_description& from);
+result<void> decode(const frame& from, group_show& into);
+result<void> decode(const frame& from, group_set& into);
+result<void> decode(const frame& from, group_delete& into);
+result<void> decode(const frame& from, reset_progress& into);
+result<void> decode(const frame& from, group_description& into);
 
 } // namespace handfast::native

@@ -13,7 +13,8 @@ void encode(frame_writer& to, const fetch& from) {
     root.setBytesMax(from.bytes_max);
     root.setWaitMs(from.wait_ms);
     root.setQueue(from.queue.value);
-    root.setStart(static_cast<std::uint8_t>(from.start));
+    codec::put_start(root, from.start);
+    codec::put_terms(root, from.terms);
     if (!from.group_name.empty())
       root.setGroupName(codec::text(from.group_name));
   });
@@ -22,8 +23,8 @@ void encode(frame_writer& to, const fetch& from) {
 result<void> decode(const frame& from, fetch& into) {
   return codec::read_root<schema::Fetch>(
       from, fetch::kind, [&](schema::Fetch::Reader root) -> result<void> {
-        if (root.getStart() > static_cast<std::uint8_t>(start_from::latest))
-          return codec::bad(fetch::kind, "start out of range");
+        if (!codec::take_start(root, into.start) || !codec::take_terms(root, into.terms))
+          return codec::bad(fetch::kind, "start, mode or filter out of range");
         into.id = {root.getCorrelation()};
         into.topic = {root.getTopic()};
         into.group = {root.getGroup()};
@@ -31,7 +32,6 @@ result<void> decode(const frame& from, fetch& into) {
         into.bytes_max = root.getBytesMax();
         into.wait_ms = root.getWaitMs();
         into.queue = {root.getQueue()};
-        into.start = static_cast<start_from>(root.getStart());
         codec::take(into.group_name, root.getGroupName());
         return {};
       });
@@ -96,21 +96,38 @@ bool take_delivered(schema::DeliveredEntry::Reader from, codec::payload_cursor& 
   return payload.take(from.getPropertiesSize(), from.getBodySize(), into.payload);
 }
 
+/// Clients that do not know `handling` say only whether it is done; if not, it was handed back.
+bool take_handling(schema::AcknowledgeEntry::Reader from, handling& into) {
+  if (from.getHandling() > static_cast<std::uint8_t>(handling::dead_letter))
+    return false;
+  into = static_cast<handling>(from.getHandling());
+  if (into == handling::done && !from.getDone())
+    into = handling::returned;
+  return true;
+}
+
 } // namespace
 
 void encode(frame_writer& to, const delivered& from) {
   auto count = static_cast<unsigned>(from.items.size());
+  std::size_t bytes = 0;
+  for (const auto& item : from.items)
+    bytes += item.payload.size() < frame_writer::share_from_bytes ? item.payload.size() : 8;
+  to.reserve(bytes + std::size_t{count} * 80 + 1024);
   auto fill = [&](schema::Delivered::Builder root) {
     root.setCorrelation(from.id.value);
     root.setGroup(from.group.value);
     root.setCode(static_cast<std::uint16_t>(from.code));
+    root.setLeaseMs(from.lease_ms);
     if (!from.detail.empty())
       root.setDetail(codec::text(from.detail));
     auto entries = root.initEntries(count);
     for (unsigned i = 0; i < count; ++i)
       put_delivered(entries[i], from.items[i]);
+    if (!from.next.empty())
+      codec::put_places(root.initNext(static_cast<unsigned>(from.next.size())), from.next);
   };
-  if (from.detail.empty())
+  if (from.detail.empty() && from.next.empty())
     codec::begin_exact<schema::Delivered>(
         to, delivered::kind,
         codec::words_of_batch<schema::Delivered, schema::DeliveredEntry>(count), fill);
@@ -127,7 +144,9 @@ result<void> decode(const frame& from, delivered& into) {
         into.id = {root.getCorrelation()};
         into.group = {root.getGroup()};
         into.code = ec_from_wire(root.getCode());
+        into.lease_ms = root.getLeaseMs();
         codec::take(into.detail, root.getDetail());
+        codec::take_places(root.getNext(), into.next);
         auto entries = root.getEntries();
         into.items.resize(entries.size());
         codec::payload_cursor payload{from};
@@ -148,13 +167,19 @@ void encode(frame_writer& to, const acknowledge& from) {
       [&](schema::Acknowledge::Builder root) {
         root.setCorrelation(from.id.value);
         root.setGroup(from.group.value);
+        root.setSubscription(from.subscription.value);
+        root.setCredit(from.credit);
         auto entries = root.initEntries(count);
         for (unsigned i = 0; i < count; ++i) {
-          entries[i].setOffset(from.items[i].offset.value);
-          entries[i].setLease(from.items[i].lease);
-          entries[i].setTopic(from.items[i].topic.value);
-          entries[i].setQueue(from.items[i].queue.value);
-          entries[i].setDone(from.items[i].done);
+          const auto& item = from.items[i];
+          entries[i].setOffset(item.offset.value);
+          entries[i].setLease(item.lease);
+          entries[i].setTopic(item.topic.value);
+          entries[i].setQueue(item.queue.value);
+          entries[i].setDone(ends_delivery(item.what));
+          entries[i].setHandling(static_cast<std::uint8_t>(item.what));
+          entries[i].setTo(item.to.value);
+          entries[i].setRetryMs(item.retry_ms);
         }
       });
   to.end_frame();
@@ -166,13 +191,21 @@ result<void> decode(const frame& from, acknowledge& into) {
         into.id = {root.getCorrelation()};
         into.group = {root.getGroup()};
         auto entries = root.getEntries();
+        into.subscription = {root.getSubscription()};
+        into.credit = root.getCredit();
         into.items.resize(entries.size());
-        for (unsigned i = 0; i < entries.size(); ++i)
+        for (unsigned i = 0; i < entries.size(); ++i) {
+          auto what = handling::done;
+          if (!take_handling(entries[i], what))
+            return codec::bad(acknowledge::kind, "handling that no client says");
           into.items[i] = {{entries[i].getTopic()},
                            {entries[i].getQueue()},
                            {entries[i].getOffset()},
                            entries[i].getLease(),
-                           entries[i].getDone()};
+                           what,
+                           {entries[i].getTo()},
+                           entries[i].getRetryMs()};
+        }
         return {};
       });
 }

@@ -56,7 +56,47 @@ void write_sends(frame_writer& to, frame_kind kind, const std::vector<send_item>
   to.end_frame();
 }
 
+/// The same from the words of an entry.
+void take_send(capnp_words::reader from, send_item& into) {
+  into.id = {from[0]};
+  into.sequence = {from[1]};
+  into.born_ms = from[2];
+  into.transaction = codec::id_of(from[3], from.part<std::uint32_t>(10));
+  into.delay_ms = from[4];
+  into.topic = {from.part<std::uint32_t>(11)};
+  into.group = {from.part<std::uint32_t>(12)};
+  into.properties_size = from.part<std::uint32_t>(13);
+  into.timeout_ms = from.part<std::uint32_t>(15);
+  into.order_hash = from.part<std::uint32_t>(16);
+  into.sys_flag = from.part<std::uint32_t>(17);
+  into.queue = {from.part<std::uint16_t>(36)};
+  into.flags = from.part<std::uint16_t>(37);
+}
+
+result<void> take_payloads_end(const codec::payload_cursor& payload, frame_kind kind) {
+  if (!payload.at_end())
+    return codec::bad(kind, "payload behind the last message");
+  return {};
+}
+
+result<void> read_plain_sends(const frame& from, frame_kind kind, capnp_words::reader words,
+                              std::vector<send_item>& into) {
+  constexpr auto entry_words = capnp::sizeInWords<schema::SendEntry>();
+  into.resize(words.size() / entry_words);
+  codec::payload_cursor payload{from};
+  for (std::size_t i = 0; i < into.size(); ++i) {
+    const auto entry = words.from(i * entry_words, entry_words);
+    take_send(entry, into[i]);
+    const auto body_size = entry.part<std::uint32_t>(14);
+    if (!payload.take(into[i].properties_size, body_size, into[i].payload))
+      return codec::bad(kind, "sizes exceed the payload");
+  }
+  return take_payloads_end(payload, kind);
+}
+
 result<void> read_sends(const frame& from, frame_kind kind, std::vector<send_item>& into) {
+  if (const auto words = codec::plain_batch<schema::Send, schema::SendEntry>(from, kind))
+    return read_plain_sends(from, kind, *words, into);
   return codec::read_root<schema::Send>(from, kind, [&](schema::Send::Reader root) -> result<void> {
     auto entries = root.getEntries();
     into.resize(entries.size());
@@ -66,9 +106,7 @@ result<void> read_sends(const frame& from, frame_kind kind, std::vector<send_ite
       if (!payload.take(entries[i].getPropertiesSize(), entries[i].getBodySize(), into[i].payload))
         return codec::bad(kind, "sizes exceed the payload");
     }
-    if (!payload.at_end())
-      return codec::bad(kind, "payload behind the last message");
-    return {};
+    return take_payloads_end(payload, kind);
   });
 }
 
@@ -118,6 +156,19 @@ result<void> decode(const frame& from, sent& into) {
 }
 
 void encode(frame_writer& to, const half_stored& from) {
+  if (from.details.empty()) {
+    auto words = codec::begin_batch<schema::HalfStored, schema::HalfStoredEntry>(
+        to, half_stored::kind, from.items.size());
+    for (const auto& item : from.items)
+      words.put(item.id.value)
+          .put(item.transaction.opened_at.value)
+          .put(item.half_offset.value)
+          .put(capnp_words::word_of(
+              item.transaction.check,
+              item.queue.value | std::uint32_t{static_cast<std::uint16_t>(item.code)} << 16));
+    to.end_frame();
+    return;
+  }
   codec::write_answers<schema::HalfStored, schema::HalfStoredEntry>(
       to, from, [](schema::HalfStoredEntry::Builder entry, const half_stored_item& item) {
         entry.setCorrelation(item.id.value);

@@ -3,6 +3,7 @@
 /// Shared by the codec's sources only: how a frame's Cap'n Proto part is built and read.
 
 #include "messages/assert.hpp"
+#include "messages/capnp_words.hpp"
 #include "messages/log_record.hpp"
 #include "messages/native/codec.hpp"
 #include "messages/native_schema.capnp.h"
@@ -11,6 +12,7 @@
 #include <capnp/serialize.h>
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,47 @@ namespace handfast::native::codec {
 template <class Root, class Entry>
 std::size_t words_of_batch(std::size_t entries) {
   return 1 + capnp::sizeInWords<Root>() + 1 + entries * capnp::sizeInWords<Entry>();
+}
+
+/// Starts a frame whose root holds one list of pointer-free structs and nothing else, word by word:
+/// for the answers to every send and decision. The words of the entries are to be put next.
+template <class Root, class Entry>
+capnp_words::writer begin_batch(frame_writer& to, frame_kind kind, std::size_t count) {
+  using namespace capnp_words;
+  static_assert(size_of<Root>.data == 0 * capnp::WORDS);
+  constexpr std::size_t pointers = size_of<Root>.pointers / capnp::POINTERS;
+  const auto words = 1 + pointers + list_words<Entry>(count);
+  writer out{to.begin_frame(kind, words * word_bytes), words};
+  out.put(struct_word(0, size_of<Root>)).put(list_pointer<Entry>(pointers - 1, count));
+  for (std::size_t more = 1; more < pointers; ++more)
+    out.put(0);
+  if (count > 0)
+    out.put(struct_word(count, size_of<Entry>));
+  return out;
+}
+
+/// The entries of a frame of that shape, if its words are just those that `begin_batch` puts;
+/// nothing for any other: then Cap'n Proto must read it, and says what is wrong.
+template <class Root, class Entry>
+std::optional<capnp_words::reader> plain_batch(const frame& from, frame_kind kind) {
+  using namespace capnp_words;
+  constexpr std::size_t pointers = size_of<Root>.pointers / capnp::POINTERS;
+  constexpr std::size_t head = 1 + pointers + 1;
+  constexpr std::size_t entry = capnp::sizeInWords<Entry>();
+  if (from.header.kind != kind || from.rest.size() < from.header.rest_bytes())
+    return {};
+  const reader words{from.meta().data(), from.header.meta_bytes / word_bytes};
+  if (words.size() <= head || (words.size() - head) % entry != 0)
+    return {};
+  const auto count = (words.size() - head) / entry;
+  if (words[0] != struct_word(0, size_of<Root>) ||
+      words[1] != list_pointer<Entry>(pointers - 1, count) ||
+      words[head - 1] != struct_word(count, size_of<Entry>))
+    return {};
+  for (std::size_t more = 2; more <= pointers; ++more)
+    if (words[more] != 0)
+      return {};
+  return words.from(head, count * entry);
 }
 
 /// Starts a frame and builds its Cap'n Proto part in place. `words` must be its exact size.
@@ -118,6 +161,60 @@ inline bool valid_origin(std::uint8_t value) {
 
 inline bool valid_state(std::uint8_t value) {
   return value <= static_cast<std::uint8_t>(transaction_state::quarantined);
+}
+
+template <class Builder>
+void put_start(Builder to, const start_point& from) {
+  to.setStart(static_cast<std::uint8_t>(from.from));
+  to.setStartValue(from.value);
+}
+
+/// False for a kind of start that this version does not know.
+template <class Reader>
+bool take_start(Reader from, start_point& into) {
+  if (from.getStart() > static_cast<std::uint8_t>(start_from::offset))
+    return false;
+  into = {static_cast<start_from>(from.getStart()), from.getStartValue()};
+  return true;
+}
+
+template <class Builder>
+void put_terms(Builder to, const subscription_terms& from) {
+  to.setMode(static_cast<std::uint8_t>(from.mode));
+  to.setFilter(static_cast<std::uint8_t>(from.filter));
+  if (!from.expression.empty())
+    to.setExpression(text(from.expression));
+}
+
+inline bool valid_filter(std::uint8_t value) {
+  return value <= static_cast<std::uint8_t>(filter_kind::sql);
+}
+
+/// False for a mode or filter that this version does not know.
+template <class Reader>
+bool take_terms(Reader from, subscription_terms& into) {
+  if (from.getMode() > static_cast<std::uint8_t>(delivery_mode::ordered) ||
+      !valid_filter(from.getFilter()))
+    return false;
+  into.mode = static_cast<delivery_mode>(from.getMode());
+  into.filter = static_cast<filter_kind>(from.getFilter());
+  take(into.expression, from.getExpression());
+  return true;
+}
+
+template <class List>
+void put_places(List to, const std::vector<queue_position>& from) {
+  for (unsigned i = 0; i < to.size(); ++i) {
+    to[i].setQueue(from[i].queue.value);
+    to[i].setOffset(from[i].offset.value);
+  }
+}
+
+template <class List>
+void take_places(List from, std::vector<queue_position>& into) {
+  into.resize(from.size());
+  for (unsigned i = 0; i < from.size(); ++i)
+    into[i] = {{from[i].getQueue()}, {from[i].getOffset()}};
 }
 
 /// Takes one item after another from a frame's payload and holds them to its size.

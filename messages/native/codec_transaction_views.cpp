@@ -115,6 +115,8 @@ void put_life(schema::TransactionInfo::Builder to, const transaction_life& life)
   to.setAttemptsMax(life.attempts_max);
   to.setState(static_cast<std::uint8_t>(life.state));
   to.setDecidedBy(static_cast<std::uint8_t>(life.decided_by));
+  to.setAttemptsUnknown(life.attempts_unknown);
+  to.setMessagesPartial(life.messages_partial);
   to.setWaitingForProducer(life.waiting_for_producer);
   to.setNote(codec::text(life.note));
   auto asks = to.initAsks(static_cast<unsigned>(life.asks.size()));
@@ -163,6 +165,8 @@ bool take_life(schema::TransactionInfo::Reader from, transaction_life& into) {
   into.attempts_max = from.getAttemptsMax();
   into.state = static_cast<transaction_state>(from.getState());
   into.decided_by = static_cast<origin>(from.getDecidedBy());
+  into.attempts_unknown = from.getAttemptsUnknown();
+  into.messages_partial = from.getMessagesPartial();
   into.waiting_for_producer = from.getWaitingForProducer();
   codec::take(into.note, from.getNote());
   auto asks = from.getAsks();

@@ -4,6 +4,38 @@ namespace handfast::native {
 
 namespace schema = native_schema;
 
+namespace {
+
+void take_decide(schema::DecideEntry::Reader from, decide_item& into) {
+  into.id = {from.getCorrelation()};
+  into.transaction = codec::id_of(from.getOpenedAt(), from.getCheck());
+  into.group = {from.getGroup()};
+  into.wanted = static_cast<outcome>(from.getOutcome());
+  into.by = static_cast<origin>(from.getOrigin());
+  into.in_progress = from.getInProgress();
+  into.messages = from.getMessages();
+  into.attempt = from.getAttempt();
+}
+
+/// The same from the words of an entry.
+void take_decide(capnp_words::reader from, decide_item& into) {
+  into.id = {from[0]};
+  into.transaction = codec::id_of(from[1], from.part<std::uint32_t>(4));
+  into.group = {from.part<std::uint32_t>(5)};
+  into.wanted = static_cast<outcome>(from.part<std::uint8_t>(28));
+  into.by = static_cast<origin>(from.part<std::uint8_t>(29));
+  into.in_progress = (from.part<std::uint8_t>(30) & 1) != 0;
+  into.messages = from.part<std::uint16_t>(12);
+  into.attempt = from.part<std::uint16_t>(13);
+}
+
+bool makes_sense(const decide_item& item) {
+  return codec::valid_outcome(static_cast<std::uint8_t>(item.wanted)) &&
+         codec::valid_origin(static_cast<std::uint8_t>(item.by));
+}
+
+} // namespace
+
 void encode(frame_writer& to, const decide& from) {
   auto count = static_cast<unsigned>(from.items.size());
   codec::begin_exact<schema::Decide>(
@@ -28,29 +60,47 @@ void encode(frame_writer& to, const decide& from) {
 }
 
 result<void> decode(const frame& from, decide& into) {
-  return codec::read_root<schema::Decide>(
-      from, decide::kind, [&](schema::Decide::Reader root) -> result<void> {
-        auto entries = root.getEntries();
-        into.items.resize(entries.size());
-        for (unsigned i = 0; i < entries.size(); ++i) {
-          auto entry = entries[i];
-          if (!codec::valid_outcome(entry.getOutcome()) || !codec::valid_origin(entry.getOrigin()))
-            return codec::bad(decide::kind, "outcome or origin out of range");
-          auto& item = into.items[i];
-          item.id = {entry.getCorrelation()};
-          item.transaction = codec::id_of(entry.getOpenedAt(), entry.getCheck());
-          item.group = {entry.getGroup()};
-          item.wanted = static_cast<outcome>(entry.getOutcome());
-          item.by = static_cast<origin>(entry.getOrigin());
-          item.in_progress = entry.getInProgress();
-          item.messages = entry.getMessages();
-          item.attempt = entry.getAttempt();
-        }
-        return {};
-      });
+  constexpr std::string_view out_of_range = "outcome or origin out of range";
+  if (const auto words =
+          codec::plain_batch<schema::Decide, schema::DecideEntry>(from, decide::kind)) {
+    constexpr auto entry_words = capnp::sizeInWords<schema::DecideEntry>();
+    into.items.resize(words->size() / entry_words);
+    for (std::size_t i = 0; i < into.items.size(); ++i) {
+      take_decide(words->from(i * entry_words, entry_words), into.items[i]);
+      if (!makes_sense(into.items[i]))
+        return codec::bad(decide::kind, out_of_range);
+    }
+    return {};
+  }
+  return codec::read_root<schema::Decide>(from, decide::kind,
+                                          [&](schema::Decide::Reader root) -> result<void> {
+                                            auto entries = root.getEntries();
+                                            into.items.resize(entries.size());
+                                            for (unsigned i = 0; i < entries.size(); ++i) {
+                                              take_decide(entries[i], into.items[i]);
+                                              if (!makes_sense(into.items[i]))
+                                                return codec::bad(decide::kind, out_of_range);
+                                            }
+                                            return {};
+                                          });
 }
 
 void encode(frame_writer& to, const decided& from) {
+  if (from.details.empty()) {
+    auto words = codec::begin_batch<schema::Decided, schema::DecidedEntry>(to, decided::kind,
+                                                                           from.items.size());
+    for (const auto& item : from.items)
+      words.put(item.id.value)
+          .put(item.transaction.opened_at.value)
+          .put(item.offset.value)
+          .put(capnp_words::word_of(item.transaction.check, item.topic.value))
+          .put(capnp_words::word_of(item.queue.value, static_cast<std::uint16_t>(item.code),
+                                    item.messages,
+                                    capnp_words::pair_of(static_cast<std::uint8_t>(item.recorded),
+                                                         static_cast<std::uint8_t>(item.by))));
+    to.end_frame();
+    return;
+  }
   codec::write_answers<schema::Decided, schema::DecidedEntry>(
       to, from, [](schema::DecidedEntry::Builder entry, const decided_item& item) {
         entry.setCorrelation(item.id.value);

@@ -27,7 +27,8 @@ struct fetch {
   std::uint32_t messages_max = 32;
   std::uint32_t bytes_max = 0; ///< 0 = no bound but the frame's; one message always passes
   std::uint32_t wait_ms = 0;
-  start_from start = start_from::earliest; ///< for a group that is new on this topic
+  start_point start{}; ///< for a group that is new on this topic
+  subscription_terms terms{};
   friend bool operator==(const fetch&, const fetch&) = default;
 };
 
@@ -40,6 +41,13 @@ struct read_view {
   queue_offset offset; ///< of the first wanted
   std::uint32_t messages_max = 32;
   friend bool operator==(const read_view&, const read_view&) = default;
+};
+
+/// Where to read on in a queue.
+struct queue_position {
+  queue_no queue;
+  queue_offset offset;
+  friend bool operator==(const queue_position&, const queue_position&) = default;
 };
 
 struct delivered_item {
@@ -66,16 +74,95 @@ struct delivered {
   std::string detail;
   group_id group;
   std::vector<delivered_item> items;
+  std::uint32_t lease_ms = 0;       ///< from here on the messages are the receiver's; 0 = no lease
+  std::vector<queue_position> next; ///< answer to `read_queues`: where to read on
   friend bool operator==(const delivered&, const delivered&) = default;
 };
 
-/// `done` = false hands the message back: it may be delivered again at once.
+/// From now on `delivered` frames with `id` come by themselves, as long as there is credit. The
+/// first has the group's id and no messages; one with a code other than ok, or `refused`, ends it.
+struct subscribe {
+  static constexpr frame_kind kind = frame_kind::subscribe;
+  correlation id;
+  std::string group_name;
+  topic_id topic;
+  std::uint32_t credit = 0; ///< messages that may come
+  start_point start;        ///< for a group that is new on this topic
+  subscription_terms terms{};
+  friend bool operator==(const subscribe&, const subscribe&) = default;
+};
+
+/// So many more messages may come. No answer.
+struct credit {
+  static constexpr frame_kind kind = frame_kind::credit;
+  correlation subscription;
+  std::uint32_t messages = 0;
+  friend bool operator==(const credit&, const credit&) = default;
+};
+
+/// Ends a subscription. Answer: `done`; nothing of it comes behind that. The connection leaves the
+/// group when the credit of what came is given back.
+struct unsubscribe {
+  static constexpr frame_kind kind = frame_kind::unsubscribe;
+  correlation id;
+  correlation subscription;
+  friend bool operator==(const unsubscribe&, const unsubscribe&) = default;
+};
+
+/// Broadcasting: what stands in some queues of a topic from given offsets on, without a group,
+/// leases or acknowledgements. Parked up to `wait_ms`. Answer: `delivered`; its `next` has the
+/// places that moved, also by messages that the filter does not want.
+struct read_queues {
+  static constexpr frame_kind kind = frame_kind::read_queues;
+  correlation id;
+  topic_id topic;
+  std::uint32_t messages_max = 32;
+  std::uint32_t bytes_max = 0; ///< 0 = no bound but the frame's; one message always passes
+  std::uint32_t wait_ms = 0;
+  filter_kind filter = filter_kind::all;
+  std::string expression; ///< of the filter
+  std::vector<queue_position> places;
+  friend bool operator==(const read_queues&, const read_queues&) = default;
+};
+
+/// What a start point means on the queues of a topic, or on one. Answer: `offsets`.
+struct find_offsets {
+  static constexpr frame_kind kind = frame_kind::find_offsets;
+  correlation id;
+  topic_id topic;
+  bool one_queue = false;
+  queue_no queue; ///< if `one_queue`
+  start_point point;
+  friend bool operator==(const find_offsets&, const find_offsets&) = default;
+};
+
+struct found_offset {
+  queue_no queue;
+  queue_offset offset;
+  queue_offset first; ///< oldest that the queue still has; 0 in the answer to `reset_progress`
+  queue_offset end;   ///< one behind the newest; 0 in the answer to `reset_progress`
+  friend bool operator==(const found_offset&, const found_offset&) = default;
+};
+
+/// By queue.
+struct offsets {
+  static constexpr frame_kind kind = frame_kind::offsets;
+  correlation id;
+  std::vector<found_offset> items;
+  friend bool operator==(const offsets&, const offsets&) = default;
+};
+
+/// `to` = 0 means the one message at `offset` with its `lease`; else all messages that the client
+/// holds in [offset, to), and `lease` is not looked at. `retry_ms` = 0 means the group's back-off.
+/// A client says done, failed, returned or dead_letter.
 struct acknowledge_item {
   topic_id topic;
   queue_no queue;
   queue_offset offset;
   std::uint64_t lease = 0;
-  bool done = true;
+  handling what = handling::done;
+  queue_offset to{};
+  std::uint32_t retry_ms = 0;
   friend bool operator==(const acknowledge_item&, const acknowledge_item&) = default;
 };
 
@@ -85,6 +172,8 @@ struct acknowledge {
   correlation id;
   group_id group;
   std::vector<acknowledge_item> items;
+  correlation subscription{}; ///< that gets `credit`, if not 0
+  std::uint32_t credit = 0;   ///< so many more messages may come
   friend bool operator==(const acknowledge&, const acknowledge&) = default;
 };
 

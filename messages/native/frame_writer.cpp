@@ -2,6 +2,9 @@
 
 #include "messages/assert.hpp"
 
+#include <cstring>
+#include <memory>
+
 namespace handfast::native {
 
 std::span<std::byte> frame_writer::begin_frame(frame_kind kind, std::size_t meta_bytes) {
@@ -44,6 +47,25 @@ void frame_writer::end_frame() {
   put_frame_header(header_, std::span<std::byte, frame_header_bytes>{own_.data() + header_at_,
                                                                      frame_header_bytes});
   own_.resize(own_.size() + (8 - payload_bytes_ % 8) % 8);
+}
+
+shared_bytes frame_writer::take() {
+  HANDFAST_ASSERT(!in_frame_);
+  if (shared_.empty() && own_.size() > keep_bytes_max) {
+    auto owner = std::make_shared<std::vector<std::byte>>(std::move(own_));
+    own_ = {};
+    return {std::shared_ptr<const std::byte>{owner, owner->data()}, owner->size()};
+  }
+  const auto count = size();
+  auto buffer = std::make_shared_for_overwrite<std::byte[]>(count);
+  auto* at = buffer.get();
+  for_each_piece([&](std::span<const std::byte> piece) {
+    std::memcpy(at, piece.data(), piece.size());
+    at += piece.size();
+  });
+  clear();
+  const auto* raw = buffer.get();
+  return {std::shared_ptr<const std::byte>{std::move(buffer), raw}, count};
 }
 
 void frame_writer::clear() {

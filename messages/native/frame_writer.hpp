@@ -5,6 +5,7 @@
 
 #include "messages/native/frames.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -42,6 +43,16 @@ public:
     if (own_.size() > from)
       visit(std::span<const std::byte>{own_.data() + from, own_.size() - from});
   }
+
+  /// Makes room for so many bytes more at once, so that a large frame is not moved about while it
+  /// grows.
+  void reserve(std::size_t bytes) {
+    if (own_.size() + bytes > own_.capacity())
+      own_.reserve(std::max(own_.size() + bytes, 2 * own_.capacity()));
+  }
+  /// Everything so far as one piece, and forgets it. A large output is given away as it is, a small
+  /// one is copied, so that the memory is kept.
+  [[nodiscard]] shared_bytes take();
 
   /// Bytes to write in all.
   [[nodiscard]] std::size_t size() const { return own_.size() + shared_bytes_; }

@@ -62,6 +62,16 @@ std::string_view name_of(frame_kind kind) {
     return "acknowledge";
   case frame_kind::read_view:
     return "read_view";
+  case frame_kind::subscribe:
+    return "subscribe";
+  case frame_kind::credit:
+    return "credit";
+  case frame_kind::unsubscribe:
+    return "unsubscribe";
+  case frame_kind::read_queues:
+    return "read_queues";
+  case frame_kind::find_offsets:
+    return "find_offsets";
   case frame_kind::topic_create:
     return "topic_create";
   case frame_kind::topic_list:
@@ -80,6 +90,14 @@ std::string_view name_of(frame_kind kind) {
     return "list_delayed";
   case frame_kind::cancel_delayed:
     return "cancel_delayed";
+  case frame_kind::group_show:
+    return "group_show";
+  case frame_kind::group_set:
+    return "group_set";
+  case frame_kind::group_delete:
+    return "group_delete";
+  case frame_kind::reset_progress:
+    return "reset_progress";
   case frame_kind::welcome:
     return "welcome";
   case frame_kind::closing:
@@ -108,6 +126,8 @@ std::string_view name_of(frame_kind kind) {
     return "delivered";
   case frame_kind::acknowledged:
     return "acknowledged";
+  case frame_kind::offsets:
+    return "offsets";
   case frame_kind::topics:
     return "topics";
   case frame_kind::groups:
@@ -118,6 +138,8 @@ std::string_view name_of(frame_kind kind) {
     return "quarantine_page";
   case frame_kind::delayed_page:
     return "delayed_page";
+  case frame_kind::group_description:
+    return "group_description";
   }
   return "unknown";
 }

@@ -43,6 +43,11 @@ enum class frame_kind : std::uint16_t {
   fetch = 48,
   acknowledge = 49,
   read_view = 50,
+  subscribe = 51,
+  credit = 52,
+  unsubscribe = 53,
+  read_queues = 54,
+  find_offsets = 55,
   // client -> node: administration
   topic_create = 64,
   topic_list = 65,
@@ -51,9 +56,13 @@ enum class frame_kind : std::uint16_t {
   group_list = 68,
   status = 69,
   quarantine_list = 70,
+  group_show = 80,
+  group_set = 81,
+  group_delete = 82,
+  reset_progress = 83,
   // client -> node: delays
-  list_delayed = 80,
-  cancel_delayed = 81,
+  list_delayed = 96,
+  cancel_delayed = 97,
   // node -> client: session
   welcome = 257,
   closing = 258,
@@ -72,13 +81,15 @@ enum class frame_kind : std::uint16_t {
   // node -> client: consume
   delivered = 304,
   acknowledged = 305,
+  offsets = 306,
   // node -> client: administration
   topics = 320,
   groups = 321,
   status_report = 322,
   quarantine_page = 323,
+  group_description = 336,
   // node -> client: delays
-  delayed_page = 336,
+  delayed_page = 352,
 };
 
 /// The kind's name for logs and errors; "unknown" for a value that this version does not know.

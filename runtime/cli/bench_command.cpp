@@ -3,6 +3,7 @@
 #include "config/units.hpp"
 #include "messages/limits.hpp"
 #include "messages/names.hpp"
+#include "runtime/cli/bench_consume.hpp"
 #include "runtime/cli/bench_report.hpp"
 #include "runtime/cli/command_table.hpp"
 #include "runtime/cli/floor_process.hpp"
@@ -28,8 +29,10 @@ struct given {
   unsigned rounds = 0; ///< 0 = one, or three beside the floor
   std::string folder = ".";
   std::string topic = "handfast-bench";
+  std::string data;
   bool plain = false;
   bool floor = false;
+  bool consume = false;
   bool json = false;
 };
 
@@ -114,6 +117,12 @@ exit_code run_bench(context& with, const given& what) {
     return complain(with.io, "server " + printable(with.server()), load.error());
   if (auto code = make_topic(with, what); code != exit_done)
     return code;
+  if (what.consume) {
+    consume_bench reading{*load, what.rounds != 0 ? what.rounds : 3, 2, what.data, what.json};
+    reading.load.plain = true;
+    reading.load.seed = fresh_seed();
+    return run_consume_bench(with, reading);
+  }
   auto disk = bench::fdatasync_probe(what.folder);
   if (!disk)
     return complain(with.io, "folder " + printable(what.folder), disk.error());
@@ -150,7 +159,8 @@ void add_bench_command(menu& to) {
   auto what = std::make_shared<given>();
   auto& app = to.add_client({"bench", "Measure how many transactions a node commits, and how fast",
                              "handfast bench --connections 64 --window 16 --seconds 5\n"
-                             "  handfast bench --floor --json > result.json"},
+                             "  handfast bench --floor --json > result.json\n"
+                             "  handfast bench --consume --data ./handfast-data"},
                             [what](context& with) { return run_bench(with, *what); });
   app.add_option("--connections", what->connections, "Connections (64)")
       ->check(whole_number(1, 10'000))
@@ -171,8 +181,16 @@ void add_bench_command(menu& to) {
       ->check(whole_number(1, 1'000))
       ->type_name("N");
   app.add_flag("--plain", what->plain, "Plain messages instead of transactions");
-  app.add_flag("--floor", what->floor,
-               "Take turns with the floor: a bare program that only writes and syncs");
+  auto* floor =
+      app.add_flag("--floor", what->floor,
+                   "Take turns with the floor: a bare program that only writes and syncs");
+  auto* consume = app.add_flag("--consume", what->consume,
+                               "Produce plain messages, then measure how fast a group reads them")
+                      ->excludes(floor);
+  app.add_option("--data", what->data,
+                 "... and beside it how fast the files of this folder, the node's, are read")
+      ->type_name("DIR")
+      ->needs(consume);
   app.add_option("--dir", what->folder,
                  "A folder on the node's disk, for the floor and the fdatasync probe (.)")
       ->type_name("DIR");

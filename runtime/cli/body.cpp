@@ -50,6 +50,9 @@ void add_message_options(CLI::App& app, message_given& into, bool body_required)
   app.add_option("--tag", into.tag, "A tag, by which consumers select")->type_name("TAG");
   app.add_option("--key", into.key, "A key to find it by; several with blanks between")
       ->type_name("KEY");
+  app.add_option("--order-key", into.order_key,
+                 "Messages with the same one are consumed in turn by an ordered group")
+      ->type_name("KEY");
 }
 
 void add_delay_options(CLI::App& app, message_given& into, bool half) {
@@ -83,6 +86,7 @@ std::optional<client::message> message_of(console& io, const message_given& give
     }
     what.delay = std::chrono::milliseconds{static_cast<std::int64_t>(*delay)};
   }
+  what.order_key = given.order_key;
   if (given.body_given && given.body != "-") {
     what.body = shared_bytes::copy_of(given.body);
     return what;

@@ -19,9 +19,10 @@ struct message_given {
   std::string tag;
   std::string key;
   std::string delay; ///< a duration, level or date; empty = none
+  std::string order_key;
 };
 
-/// TOPIC, BODY, --tag and --key.
+/// TOPIC, BODY, --tag, --key and --order-key.
 void add_message_options(CLI::App& app, message_given& into, bool body_required);
 
 /// --delay and --delay-level, of a plain message also --at: at most one of them. A half waits from

@@ -3,6 +3,7 @@
 #include "messages/names.hpp"
 #include "runtime/cli/command_table.hpp"
 #include "runtime/cli/message_view.hpp"
+#include "runtime/cli/name_refusal.hpp"
 #include "runtime/cli/values.hpp"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ exit_code browse(context& with, const given& what) {
   client::admin node{with.node()};
   auto topic = node.topic(what.topic);
   if (!topic)
-    return with.refuse("topic " + printable(what.topic), topic.why());
+    return refuse_topic(with, what.topic, topic.why());
   if (what.queue && *what.queue >= topic->info.queues) {
     complain(with.io,
              "topic " + printable(what.topic) + " has no queue " + std::to_string(*what.queue),
@@ -71,6 +72,8 @@ exit_code browse(context& with, const given& what) {
     if (code != exit_done)
       return code;
   }
+  if (left == what.max && !what.json)
+    with.io.err << "no message is there" << std::endl;
   if (left == 0)
     with.io.err << "ended after " << what.max << "; --max, --queue and --offset show more"
                 << std::endl;

@@ -4,6 +4,7 @@
 #include "runtime/cli/command_table.hpp"
 #include "runtime/cli/docs_command.hpp"
 #include "runtime/cli/suggest.hpp"
+#include "runtime/cli/text.hpp"
 #include "runtime/cli/values.hpp"
 #include "runtime/cli/version.hpp"
 
@@ -13,17 +14,21 @@
 #include <algorithm>
 #include <exception>
 #include <ostream>
+#include <sstream>
 
 namespace handfast::cli {
 
 namespace {
 
+/// Where the help's second column begins.
+constexpr std::size_t help_column = 30;
 constexpr std::string_view default_server = "127.0.0.1:7310";
 
 constexpr family families[] = {
-    add_topic_commands,       add_produce_command, add_consume_command, add_browse_command,
-    add_transaction_commands, add_delay_commands,  add_group_commands,  add_status_command,
-    add_quarantine_commands,  add_bench_command,   add_config_commands, add_log_commands,
+    add_topic_commands,  add_produce_command,      add_consume_command, add_browse_command,
+    add_transaction_commands, add_delay_commands,  add_group_commands, add_dead_letter_commands,
+    add_status_command, add_quarantine_commands, add_bench_command, add_config_commands,
+    add_log_commands,
 };
 
 /// How far the words lead into the tree of commands.
@@ -157,7 +162,7 @@ std::string chosen_server(console& io, const menu::outcome& parsed) {
 
 void declare(CLI::App& app, menu::outcome& parsed, console& io, const std::vector<family>& more) {
   auto formatter = std::make_shared<CLI::Formatter>();
-  formatter->column_width(30);
+  formatter->column_width(help_column);
   formatter->label("SUBCOMMAND", "COMMAND");
   formatter->label("REQUIRED", "");
   formatter->label("TEXT", "");
@@ -182,6 +187,26 @@ void declare(CLI::App& app, menu::outcome& parsed, console& io, const std::vecto
     return flush(io) ? exit_done : exit_refused;
   });
   app.get_subcommand("docs")->group("");
+}
+
+/// A page of help whose long lines go on under their own text.
+std::string fitted(const std::string& page, std::size_t width) {
+  if (width == 0)
+    return page;
+  std::string text;
+  std::istringstream lines{page};
+  for (std::string line; std::getline(lines, line);) {
+    auto two_columns = line.size() > help_column && line.starts_with("  ") &&
+                       line[help_column] != ' ' && line[help_column - 1] == ' ';
+    auto indent = two_columns ? help_column : std::size_t{0};
+    auto begin = line.substr(0, indent);
+    auto room = std::max(width, indent + help_column) - indent;
+    for (const auto& part : wrapped(std::string_view{line}.substr(indent), room)) {
+      text += begin + part + "\n";
+      begin.assign(indent, ' ');
+    }
+  }
+  return text;
 }
 
 exit_code run_chosen(console& io, const menu::outcome& parsed, const walk& where) {
@@ -213,7 +238,9 @@ int run(std::vector<std::string> arguments, console& io, const std::vector<famil
     std::vector<std::string> reversed{arguments.rbegin(), arguments.rend()};
     app.parse(std::move(reversed));
   } catch (const CLI::Success& asked) {
-    app.exit(asked, io.out, io.err);
+    std::ostringstream page;
+    app.exit(asked, page, io.err);
+    io.out << fitted(page.str(), io.width);
     return flush(io) ? exit_done : exit_refused;
   } catch (const CLI::ParseError& why) {
     return wrong_usage(io, where, app, why);

@@ -14,11 +14,12 @@ void add_browse_command(menu& to);  // browse
 void add_transaction_commands(
     menu& to);                     // tx send | listen | list | show | commit | rollback | reopen
 void add_delay_commands(menu& to); // delay list | cancel
-void add_group_commands(menu& to); // group list
-void add_status_command(menu& to); // status
-void add_quarantine_commands(menu& to); // quarantine list
-void add_bench_command(menu& to);       // bench
-void add_config_commands(menu& to);     // config show | check | docs
-void add_log_commands(menu& to);        // log verify | dump
+void add_group_commands(menu& to); // group list | show | set | reset | delete
+void add_dead_letter_commands(menu& to); // dlq list | resend
+void add_status_command(menu& to);       // status
+void add_quarantine_commands(menu& to);  // quarantine list
+void add_bench_command(menu& to);        // bench
+void add_config_commands(menu& to);      // config show | check | docs
+void add_log_commands(menu& to);         // log verify | dump
 
 } // namespace handfast::cli

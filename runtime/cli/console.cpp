@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace handfast::cli {
@@ -16,6 +17,12 @@ std::optional<std::string> from_environment(std::string_view name) {
   if (!value || *value == '\0')
     return std::nullopt;
   return std::string{value};
+}
+
+/// 0 when the terminal does not say.
+std::size_t columns_of(int terminal) {
+  winsize size{};
+  return ::ioctl(terminal, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 std::string with_full_stop(std::string_view text) {
@@ -58,7 +65,9 @@ console real_console() {
           std::cerr,
           ::isatty(STDIN_FILENO) == 1,
           to_terminal && !dumb && !from_environment("NO_COLOR"),
-          from_environment};
+          from_environment,
+          to_terminal ? columns_of(STDOUT_FILENO) : 0,
+          ::isatty(STDERR_FILENO) == 1 && !dumb};
 }
 
 void complain(console& io, std::string_view what, std::string_view todo) {

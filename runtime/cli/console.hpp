@@ -5,6 +5,7 @@
 #include "messages/error.hpp"
 #include "messages/log_record.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <iosfwd>
 #include <optional>
@@ -33,6 +34,8 @@ struct console {
   bool colours = false; ///< `out` is a terminal and NO_COLOR is not set
   /// Reads an environment variable; nothing when it is unset or empty.
   std::function<std::optional<std::string>(std::string_view name)> environment;
+  std::size_t width = 0; ///< columns of the terminal behind `out`; 0 = it is none
+  bool err_is_terminal = false;
   std::function<wall_ms()> wall = system_wall; ///< the time of day
 };
 

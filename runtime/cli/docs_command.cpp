@@ -1,5 +1,7 @@
 #include "runtime/cli/docs_command.hpp"
 
+#include "runtime/cli/json_members.hpp"
+
 #include <vector>
 
 namespace handfast::cli {
@@ -17,8 +19,9 @@ One binary, `handfast`, is the node and every tool for it.
 * `--json` prints one JSON value: an object for what was made or shown, an array for a list. Streams (`consume`, `browse`,
   `tx listen`, `log dump`) print one object a line instead, as soon as they have it. Times are milliseconds since 1970
   (`..._ms`), a transaction's `id` is 24 hex digits. A body that is not UTF-8 comes as `body_base64` instead of `body`.
+  [Members of JSON objects](#members-of-json-objects) says what each member means.
 * Errors go to standard error as `handfast: <what was wrong with which input>. <what to do next>`.
-* Tables have colours on a terminal, unless `NO_COLOR` is set.
+* On a terminal, tables have colours, unless `NO_COLOR` is set, and keep to its width; elsewhere lines are whole.
 
 | exit code | meaning |
 |---|---|
@@ -77,6 +80,22 @@ void render_command(const CLI::App& app, const std::string& path, std::string& p
   }
 }
 
+void render_members(std::string& page) {
+  page += "## Members of JSON objects\n\n"
+          "Newer versions add members. Those in *italics* are left out where there is nothing to "
+          "say.\n\n";
+  for (const auto& shape : json_shapes()) {
+    page += "### A " + std::string{shape.name} + ": " + std::string{shape.printed_by} +
+            "\n\n| member | meaning |\n|---|---|\n";
+    for (const auto& member : shape.members) {
+      auto path = "`" + std::string{member.path} + "`";
+      page += "| " + (member.sometimes ? "*" + path + "*" : path) + " | " +
+              without_pipes(std::string{member.meaning}) + " |\n";
+    }
+    page += "\n";
+  }
+}
+
 } // namespace
 
 std::string render_markdown(const CLI::App& root) {
@@ -97,6 +116,7 @@ std::string render_markdown(const CLI::App& root) {
     for (const auto* one : inner)
       render_command(*one, path + " " + one->get_name(), page);
   }
+  render_members(page);
   while (page.ends_with("\n\n"))
     page.pop_back();
   return page;

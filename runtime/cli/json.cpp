@@ -82,7 +82,8 @@ json json_of(const native::transaction_info& transaction) {
     messages.push_back(std::move(one));
   }
   value["messages"] = std::move(messages);
-  value["checks"] = {{"asked", life.attempts},
+  value["messages_partial"] = life.messages_partial;
+  value["checks"] = {{"asked", life.attempts_unknown ? json(nullptr) : json(life.attempts)},
                      {"max", life.attempts_max},
                      {"timeout_ms", life.timeout_ms},
                      {"interval_ms", life.check_interval_ms},
@@ -112,6 +113,35 @@ json json_of(const native::group_item& group) {
                         {"done", queue.done.value},
                         {"end", queue.end.value},
                         {"leased", queue.leased}});
+  value["progress"] = std::move(progress);
+  return value;
+}
+
+json json_of(const native::group_description& group) {
+  json value{{"name", group.name}, {"id", group.group.value}, {"dead_letters", group.dead_letters}};
+  auto members = json::array();
+  for (const auto& member : group.members)
+    members.push_back(
+        {{"name", member.name}, {"held", member.held}, {"queues_held", member.queues_held}});
+  value["members"] = std::move(members);
+  auto terms = json::array();
+  for (const auto& [topic, agreed] : group.terms) {
+    json one{{"topic", topic},
+             {"mode", agreed.mode == delivery_mode::ordered ? "ordered" : "concurrent"}};
+    if (agreed.filter != filter_kind::all)
+      one[agreed.filter == filter_kind::tags ? "tags" : "sql"] = agreed.expression;
+    terms.push_back(std::move(one));
+  }
+  value["terms"] = std::move(terms);
+  auto progress = json::array();
+  for (const auto& place : group.places)
+    progress.push_back({{"topic", place.topic},
+                        {"queue", place.queue.value},
+                        {"done", place.base.value},
+                        {"end", place.end.value},
+                        {"held", place.in_flight},
+                        {"failed", place.waiting_again},
+                        {"paused", place.paused}});
   value["progress"] = std::move(progress);
   return value;
 }

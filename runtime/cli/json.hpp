@@ -18,6 +18,7 @@ using json = nlohmann::ordered_json;
 json json_of(const native::topic_item& topic);
 json json_of(const native::transaction_info& transaction);
 json json_of(const native::group_item& group);
+json json_of(const native::group_description& group);
 json json_of(const quarantined_item& item);
 json json_of(const native::delayed_item& item);
 json json_of(const client::decision& decision);

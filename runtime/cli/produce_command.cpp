@@ -2,6 +2,7 @@
 #include "runtime/cli/body.hpp"
 #include "runtime/cli/command_table.hpp"
 #include "runtime/cli/json.hpp"
+#include "runtime/cli/name_refusal.hpp"
 #include "runtime/cli/text.hpp"
 
 #include <ostream>
@@ -21,6 +22,8 @@ exit_code produce(context& with, const given& what) {
     return exit_refused;
   auto bytes = message->body.size();
   auto stored = client::producer{with.node()}.send(std::move(*message));
+  if (!stored && stored.why().code == ec::unknown_topic)
+    return refuse_topic(with, what.message.topic, stored.why(), true);
   if (!stored)
     return with.refuse("message of " + counted(bytes, "byte") + " for topic " +
                            printable(what.message.topic),

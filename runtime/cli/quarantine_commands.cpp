@@ -34,7 +34,7 @@ exit_code list(context& with, const given& what) {
                 one_line(item.what),
                 item.transaction.opened_at.value == 0 ? "-" : to_string(item.transaction),
                 {one_line(item.why, 200), look::bad}});
-    rows.print(with.io.out, with.io.colours);
+    rows.print(with.io.out, with.io.colours, with.io.width);
   }
   return flush(with.io) ? exit_done : exit_refused;
 }

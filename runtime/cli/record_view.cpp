@@ -1,5 +1,6 @@
 #include "runtime/cli/record_view.hpp"
 
+#include "messages/names.hpp"
 #include "runtime/cli/json.hpp"
 #include "runtime/cli/text.hpp"
 
@@ -14,81 +15,101 @@ std::string n(std::uint64_t value) {
   return std::to_string(value);
 }
 
-std::string place_of(const index_entry& entry) {
-  const auto queue = "topic " + n(entry.topic.value) + "/" + n(entry.queue.value);
+std::string place_of(const index_entry& entry, const known_names& names) {
+  const auto queue = names.topic(entry.topic) + " queue " + n(entry.queue.value);
   return entry.is_delayed() ? queue + " visible at " + time_text(entry.due_ms)
-                            : queue + "@" + n(entry.offset.value);
+                            : queue + " offset " + n(entry.offset.value);
 }
 
 /// Of what is not decided yet.
-std::string wanted_place_of(const index_entry& entry) {
-  const auto queue = "topic " + n(entry.topic.value) + "/" + n(entry.queue.value);
+std::string wanted_place_of(const index_entry& entry, const known_names& names) {
+  const auto queue = names.topic(entry.topic) + " queue " + n(entry.queue.value);
   return entry.is_delayed() ? queue + " delayed " + span_text(entry.due_ms) : queue;
 }
 
+std::string with_blanks(std::string_view name) {
+  std::string text{name};
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::string decider_of(origin by) {
+  switch (by) {
+  case origin::producer:
+    return "the producer";
+  case origin::check:
+    return "a check";
+  case origin::admin:
+    return "an operator";
+  case origin::policy:
+    break;
+  }
+  return "the give-up rule";
+}
+
 /// @param placed it has an offset: in its queue, or in the half view
-std::string describe(const message_record& m, bool placed = true) {
-  auto text = "topic " + n(m.topic.value) + " queue " + n(m.queue.value);
+std::string describe(const message_record& m, const known_names& names, bool placed = true) {
+  auto text = names.topic(m.topic) + " queue " + n(m.queue.value);
   if (placed)
     text += " offset " + n(m.offset.value);
   if (m.group.value != 0)
-    text += " group " + n(m.group.value);
+    text += ", of " + names.group(m.group);
   if (m.transaction.value != 0)
-    text += " joins " + n(m.transaction.value);
+    text += ", joins " + n(m.transaction.value);
   if (m.delay_ms != 0)
-    text += " delayed " + span_text(m.delay_ms);
-  return text + " body " + bytes_text(m.payload.size() - m.properties_size) + " | " +
+    text += ", delayed " + span_text(m.delay_ms);
+  return text + ", body " + bytes_text(m.payload.size() - m.properties_size) + " | " +
          one_line(m.body(), 40);
 }
 
-std::string describe(const decide_record& d) {
-  std::string text = "op " + n(d.op_offset.value) + ":";
+std::string describe(const decide_record& d, const known_names& names) {
+  std::string text;
   for (const auto& one : d.decisions)
-    text += " " + n(one.transaction.value) + " " + std::string{name_of(one.result)} + " by " +
-            std::string{name_of(one.by)} + ";";
-  for (const auto& entry : d.entries)
-    text += " " + place_of(entry);
+    text += n(one.transaction.value) + " " + with_blanks(name_of(one.result)) + " by " +
+            decider_of(one.by) + ", ";
+  for (std::size_t i = 0; i < d.entries.size(); ++i)
+    text += (i == 0 ? "visible: " : "") + place_of(d.entries[i], names) + ", ";
   return text;
 }
 
-std::string describe(const checked_record& c) {
+std::string describe(const checked_record& c, const known_names&) {
   std::string text;
   for (const auto& attempt : c.attempts)
-    text += n(attempt.transaction.value) + " attempt " + n(attempt.attempt) + "; ";
+    text += n(attempt.transaction.value) + " attempt " + n(attempt.attempt) + ", ";
   return text;
 }
 
-std::string describe(const release_record& r) {
+std::string describe(const release_record& r, const known_names& names) {
   std::string text;
   for (const auto& entry : r.entries)
-    text += place_of(entry) + " from " + n(entry.at.value) + "; ";
+    text += place_of(entry, names) + " from " + n(entry.at.value) + ", ";
   for (const auto at : r.cancelled)
-    text += n(at.value) + " cancelled; ";
+    text += n(at.value) + " cancelled, ";
   return text;
 }
 
-std::string describe(const reopen_record& r) {
-  auto text = "reopens " + n(r.old_transaction.value) + " of group " + n(r.group.value) + ", " +
+std::string describe(const reopen_record& r, const known_names& names) {
+  auto text = "reopens " + n(r.old_transaction.value) + " of " + names.group(r.group) + ", " +
               counted(r.messages.size(), "message") + ":";
   for (const auto& entry : r.messages)
-    text += " " + wanted_place_of(entry);
+    text += " " + wanted_place_of(entry, names) + ",";
   return text;
 }
 
-std::string describe(const move_record& m) {
-  return "from " + n(m.from.value) + ": " + describe(m.message);
+std::string describe(const move_record& m, const known_names& names) {
+  return "from " + n(m.from.value) + ": " + describe(m.message, names);
 }
 
-std::string describe(const progress_record& p) {
+std::string describe(const progress_record& p, const known_names& names) {
   std::string text;
   for (const auto& one : p.groups)
-    text += "group " + n(one.group.value) + " topic " + n(one.topic.value) + "/" +
-            n(one.queue.value) + " done below " + n(one.base.value) + " and " +
-            counted(one.done.size(), "range") + " above; ";
+    text += names.group(one.group) + " in " + names.topic(one.topic) + " queue " +
+            n(one.queue.value) + " done below " + n(one.base.value) +
+            (one.done.empty() ? "" : " and " + counted(one.done.size(), "range") + " above") + ", ";
   return text;
 }
 
-std::string describe(const meta_record& m) {
+std::string describe(const meta_record& m, const known_names&) {
   auto topic = m.change == meta_change::topic_put || m.change == meta_change::topic_deleted;
   auto put = m.change == meta_change::topic_put || m.change == meta_change::group_put;
   auto text = std::string{topic ? "topic " : "group "} + n(m.id) +
@@ -96,24 +117,24 @@ std::string describe(const meta_record& m) {
   return topic && put ? text + " with " + counted(m.queues, "queue") : text;
 }
 
-std::string describe(const epoch_record& e) {
+std::string describe(const epoch_record& e, const known_names&) {
   return "epoch " + n(e.epoch) + ": " + one_line(e.reason, 200);
 }
 
-std::string describe(const pad_record&) {
+std::string describe(const pad_record&, const known_names&) {
   return {};
 }
-std::string describe(const mark_record&) {
-  return {};
+std::string describe(const mark_record&, const known_names&) {
+  return "everything before was durable";
 }
 
-std::string describe(const dead_letter_record& d) {
-  return "group " + n(d.group.value) + " gave up on topic " + n(d.topic.value) + "/" +
-         n(d.queue.value) + "@" + n(d.offset.value) + " after " + counted(d.attempts, "attempt") +
-         ": " + describe(d.message);
+std::string describe(const dead_letter_record& d, const known_names& names) {
+  return names.group(d.group) + " gave up on " + names.topic(d.topic) + " queue " +
+         n(d.queue.value) + " offset " + n(d.offset.value) + " after " +
+         counted(d.attempts, "attempt") + ": " + describe(d.message, names);
 }
 
-std::string describe(const retire_record& r) {
+std::string describe(const retire_record& r, const known_names&) {
   return "the log begins at " + n(r.begin.value) + ", " + counted(r.queues.size(), "queue") +
          " begin later";
 }
@@ -124,8 +145,11 @@ bool has_place(const log_record& record) {
          std::get<message_record>(record.content).delay_ms == 0;
 }
 
-void add_message(json& to, const message_record& m, bool placed, bool with_bodies) {
+void add_message(json& to, const message_record& m, bool placed, bool with_bodies,
+                 const known_names& names) {
   to["topic"] = m.topic.value;
+  if (const auto* name = names.name_of(m.topic))
+    to["topic_name"] = *name;
   to["queue"] = m.queue.value;
   if (placed)
     to["offset"] = m.offset.value;
@@ -143,7 +167,57 @@ void add_message(json& to, const message_record& m, bool placed, bool with_bodie
     set_text(to, "body", m.body());
 }
 
+void add_decisions(json& to, const decide_record& d) {
+  to["op_offset"] = d.op_offset.value;
+  to["decisions"] = json::array();
+  for (const auto& one : d.decisions)
+    to["decisions"].push_back({{"transaction", one.transaction.value},
+                               {"outcome", name_of(one.result)},
+                               {"by", name_of(one.by)},
+                               {"messages", one.messages}});
+  to["entries"] = json::array();
+  for (const auto& entry : d.entries)
+    to["entries"].push_back({{"topic", entry.topic.value},
+                             {"queue", entry.queue.value},
+                             {"offset", entry.offset.value},
+                             {"position", entry.at.value}});
+}
+
+void add_attempts(json& to, const checked_record& c) {
+  to["attempts"] = json::array();
+  for (const auto& one : c.attempts)
+    to["attempts"].push_back({{"transaction", one.transaction.value}, {"attempt", one.attempt}});
+}
+
 } // namespace
+
+void known_names::learn(const log_record& record) {
+  const auto* meta = std::get_if<meta_record>(&record.content);
+  if (!meta)
+    return;
+  if (meta->change == meta_change::topic_put)
+    topics_[topic_id{meta->id}] = meta->name;
+  else if (meta->change == meta_change::group_put)
+    groups_[group_id{meta->id}] = meta->name;
+}
+
+const std::string* known_names::name_of(topic_id id) const {
+  static const std::string give_up{give_up_topic_name};
+  if (id == give_up_topic)
+    return &give_up;
+  const auto found = topics_.find(id);
+  return found == topics_.end() ? nullptr : &found->second;
+}
+
+std::string known_names::topic(topic_id id) const {
+  const auto* name = name_of(id);
+  return name ? *name : "topic " + n(id.value);
+}
+
+std::string known_names::group(group_id id) const {
+  const auto found = groups_.find(id);
+  return found == groups_.end() ? "group " + n(id.value) : found->second;
+}
 
 std::string type_text(record_type type) {
   std::string text{name_of(type)};
@@ -152,30 +226,34 @@ std::string type_text(record_type type) {
   return text;
 }
 
-std::string summary_of(const log_record& record) {
+std::string summary_of(const log_record& record, const known_names& names) {
   const auto* message = std::get_if<message_record>(&record.content);
-  auto text =
-      message ? describe(*message, has_place(record))
-              : std::visit([](const auto& content) { return describe(content); }, record.content);
-  while (text.ends_with(' ') || text.ends_with(';'))
+  auto text = message ? describe(*message, names, has_place(record))
+                      : std::visit([&](const auto& content) { return describe(content, names); },
+                                   record.content);
+  while (text.ends_with(' ') || text.ends_with(','))
     text.pop_back();
   return text;
 }
 
-json json_of(const log_record& record, bool with_bodies) {
+json json_of(const log_record& record, bool with_bodies, const known_names& names) {
   json value{{"position", record.at.value},
              {"type", type_text(record.type)},
              {"bytes", record.length},
              {"epoch", record.epoch},
              {"time_ms", record.time_ms}};
   if (const auto* m = std::get_if<message_record>(&record.content))
-    add_message(value, *m, has_place(record), with_bodies);
+    add_message(value, *m, has_place(record), with_bodies, names);
   else if (const auto* moved = std::get_if<move_record>(&record.content)) {
     value["from"] = moved->from.value;
-    add_message(value, moved->message, true, with_bodies);
+    add_message(value, moved->message, true, with_bodies, names);
   } else if (const auto* dead = std::get_if<dead_letter_record>(&record.content))
-    add_message(value, dead->message, true, with_bodies);
-  value["summary"] = summary_of(record);
+    add_message(value, dead->message, true, with_bodies, names);
+  else if (const auto* decided = std::get_if<decide_record>(&record.content))
+    add_decisions(value, *decided);
+  else if (const auto* checked = std::get_if<checked_record>(&record.content))
+    add_attempts(value, *checked);
+  value["summary"] = summary_of(record, names);
   return value;
 }
 

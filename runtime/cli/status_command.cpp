@@ -27,9 +27,9 @@ exit_code status(context& with, const given& what) {
   if (what.json)
     with.io.out << page_of(parsed) << '\n';
   else if (what.verbose)
-    print_samples(with.io.out, parsed, with.io.colours);
+    print_samples(with.io.out, parsed, with.io.colours, with.io.width);
   else
-    print_summary(with.io.out, parsed, with.io.colours);
+    print_summary(with.io.out, parsed, with.io.colours, with.io.width);
   return flush(with.io) ? exit_done : exit_refused;
 }
 

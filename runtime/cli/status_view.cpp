@@ -23,9 +23,16 @@ class phrase {
 public:
   explicit phrase(const samples& from) : from_{from} {}
 
+  /// `what` as it stands behind any number.
   phrase& count(std::string_view name, const std::string& what) {
     if (auto value = from_.sum(name))
       add(count_text(whole(*value)) + " " + what);
+    return *this;
+  }
+  /// `1 topic`, `2 topics`.
+  phrase& things(std::string_view name, const std::string& noun, const std::string& rest = {}) {
+    if (auto value = from_.sum(name))
+      add(counted(whole(*value), noun) + rest);
     return *this;
   }
   phrase& bytes(std::string_view name, const std::string& what) {
@@ -56,11 +63,24 @@ void add_fact(fact_sheet& facts, const std::string& label, const phrase& what,
     facts.add(label, {what.text(), as});
 }
 
-/// 0 where there is no such member or it counts nothing.
+/// A number, or the length of a list; 0 where there is no such member.
 std::uint64_t count_in(const json& object, const char* key) {
+  if (object.is_object() && object.contains(key) && object[key].is_array())
+    return object[key].size();
   if (!object.is_object() || !object.contains(key) || !object[key].is_number_unsigned())
     return 0;
   return object[key].get<std::uint64_t>();
+}
+
+/// The names of a list; of a number how many.
+std::string names_of(const json& list) {
+  if (!list.is_array())
+    return counted(list.get<std::uint64_t>(), "actor");
+  std::string text;
+  for (const auto& name : list)
+    if (name.is_string())
+      text += (text.empty() ? "" : ", ") + one_line(name.get<std::string>());
+  return text;
 }
 
 std::string text_in(const json& object, const char* key) {
@@ -93,7 +113,7 @@ std::uint64_t quarantined_in(const json& status) {
 
 void add_troubles(fact_sheet& facts, const json& status, const samples& from) {
   if (auto silent = count_in(status, "not_answering"); silent > 0)
-    facts.add("not answering", {counted(silent, "actor"), look::bad});
+    facts.add("not answering", {names_of(status["not_answering"]), look::bad});
   if (auto stopped = from.sum("handfast_actors_quarantined").value_or(0); stopped > 0)
     facts.add("given up on", {counted(whole(stopped), "actor"), look::bad});
   if (from.sum("handfast_log_disk_full").value_or(0) > 0)
@@ -133,14 +153,15 @@ std::optional<double> samples::sum(std::string_view name) const {
   return sum;
 }
 
-void print_summary(std::ostream& to, const json& status, bool colours) {
+void print_summary(std::ostream& to, const json& status, bool colours, std::size_t width) {
   samples from{status};
   fact_sheet facts;
   add_fact(facts, "clients", phrase{from}.count("handfast_connections", "connected"));
   add_fact(facts, "known",
            phrase{from}
-               .count("rocketmq_topic_number", "topics")
-               .count("rocketmq_consumer_group_number", "groups"));
+               .things("rocketmq_topic_number", "topic")
+               .things("handfast_queues", "queue")
+               .things("rocketmq_consumer_group_number", "group"));
   phrase waiting{from};
   waiting.count("handfast_pending_transactions_all", "pending")
       .bytes("handfast_pending_bytes", "of bodies")
@@ -157,7 +178,7 @@ void print_summary(std::ostream& to, const json& status, bool colours) {
                .count("rocketmq_commit_messages_total", "committed")
                .count("rocketmq_rollback_messages_total", "rolled back")
                .count("handfast_given_up_total", "given up")
-               .count("handfast_decision_conflicts_total", "conflicts refused"));
+               .things("handfast_decision_conflicts_total", "conflict", " refused"));
   phrase checks{from};
   checks.count("handfast_checks_handed_over_total", "asked")
       .count("handfast_transactions_without_producer", "waiting for a producer");
@@ -165,7 +186,7 @@ void print_summary(std::ostream& to, const json& status, bool colours) {
            checks.any("handfast_transactions_without_producer") ? look::waiting : look::plain);
   add_fact(facts, "consumers",
            phrase{from}
-               .count("rocketmq_consumer_lag_messages", "messages behind")
+               .things("rocketmq_consumer_lag_messages", "message", " behind")
                .count("rocketmq_consumer_inflight_messages", "in their hands"));
   add_fact(facts, "log",
            phrase{from}
@@ -174,13 +195,14 @@ void print_summary(std::ostream& to, const json& status, bool colours) {
                .milliseconds("handfast_log_sync_seconds_last", "for the last sync"));
   phrase disk{from};
   disk.bytes("handfast_disk_available_bytes", "free")
-      .bytes("handfast_disk_capacity_bytes", "in all");
+      .bytes("handfast_disk_capacity_bytes", "in all")
+      .bytes("handfast_disk_needed_bytes", "needed");
   add_fact(facts, "disk", disk);
   add_troubles(facts, status, from);
-  facts.print(to, colours);
+  facts.print(to, colours, width);
 }
 
-void print_samples(std::ostream& to, const json& status, bool colours) {
+void print_samples(std::ostream& to, const json& status, bool colours, std::size_t width) {
   table rows{{{"ACTOR"}, {"SAMPLE"}, {"LABELS"}, {"VALUE", true}}};
   const samples from{status};
   for (const auto& sample : from.all()) {
@@ -189,7 +211,7 @@ void print_samples(std::ostream& to, const json& status, bool colours) {
     rows.add(
         {one_line(sample.actor), one_line(sample.name), {one_line(sample.labels, 200)}, value});
   }
-  rows.print(to, colours);
+  rows.print(to, colours, width);
 }
 
 } // namespace handfast::cli

@@ -33,8 +33,10 @@ private:
 
 /// A page of facts: connections, transactions, checks, log, disk, and what is wrong. Facts whose
 /// samples are missing are left out, so that any version of a node can be looked at.
-void print_summary(std::ostream& to, const nlohmann::ordered_json& status, bool colours);
+void print_summary(std::ostream& to, const nlohmann::ordered_json& status, bool colours,
+                   std::size_t width = 0);
 /// Every sample of every actor.
-void print_samples(std::ostream& to, const nlohmann::ordered_json& status, bool colours);
+void print_samples(std::ostream& to, const nlohmann::ordered_json& status, bool colours,
+                   std::size_t width = 0);
 
 } // namespace handfast::cli

@@ -143,6 +143,36 @@ std::size_t width_of(std::string_view text) {
   }));
 }
 
+std::string shortened(std::string_view text, std::size_t chars_max) {
+  if (width_of(text) <= chars_max)
+    return std::string{text};
+  std::string kept;
+  for (std::size_t chars = 0; chars + 1 < chars_max && !text.empty(); ++chars) {
+    auto length = std::max<std::size_t>(character_at(text), 1);
+    kept += text.substr(0, length);
+    text.remove_prefix(length);
+  }
+  return kept + "~";
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t chars_max) {
+  if (chars_max == 0 || width_of(text) <= chars_max)
+    return {std::string{text}};
+  std::vector<std::string> lines{{}};
+  while (!text.empty()) {
+    auto word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    auto& line = lines.back();
+    if (line.empty())
+      line = word;
+    else if (width_of(line) + 1 + width_of(word) <= chars_max)
+      line += " " + std::string{word};
+    else
+      lines.emplace_back(word);
+  }
+  return lines;
+}
+
 std::string base64(std::string_view bytes) {
   constexpr std::string_view digits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace handfast::cli {
 
@@ -27,6 +28,11 @@ std::string one_line(std::string_view text, std::size_t chars_max = 60);
 
 /// Whether `text` is well-formed UTF-8.
 bool is_utf8(std::string_view text);
+/// At most `chars_max` characters, the last of them `~` if some were left out.
+std::string shortened(std::string_view text, std::size_t chars_max);
+/// Broken at blanks into lines of at most `chars_max` characters, at least one line; a longer word
+/// has a line of its own. 0 = one line.
+std::vector<std::string> wrapped(std::string_view text, std::size_t chars_max);
 /// Characters of UTF-8 text.
 std::size_t width_of(std::string_view text);
 /// RFC 4648, with padding.

@@ -2,6 +2,7 @@
 #include "messages/names.hpp"
 #include "runtime/cli/command_table.hpp"
 #include "runtime/cli/json.hpp"
+#include "runtime/cli/name_refusal.hpp"
 #include "runtime/cli/table.hpp"
 #include "runtime/cli/text.hpp"
 #include "runtime/cli/values.hpp"
@@ -75,12 +76,12 @@ exit_code list(context& with, const given& wanted) {
       all.push_back(json_of(topic));
     with.io.out << page_of(all) << '\n';
   } else {
-    table rows{{{"TOPIC"}, {"QUEUES", true}, {"KIND"}}};
+    table rows{{{"TOPIC", false, true}, {"QUEUES", true}, {"KIND"}}};
     for (const auto& topic : topics.value())
       rows.add({topic.info.name,
                 count_text(topic.info.queues),
                 {topic.info.read_only ? "kept by the node" : "", look::faint}});
-    rows.print(with.io.out, with.io.colours);
+    rows.print(with.io.out, with.io.colours, with.io.width);
   }
   return flush(with.io) ? exit_done : exit_refused;
 }
@@ -96,19 +97,19 @@ void print(console& io, const native::topic_item& topic) {
     facts.add("checks", checks_of(topic.info.options));
   if (topic.info.options.buffered)
     facts.add("durability", "buffered: plain messages are answered before the sync");
-  facts.print(io.out, io.colours);
+  facts.print(io.out, io.colours, io.width);
   io.out << '\n';
   table rows{{{"QUEUE", true}, {"FIRST", true}, {"END", true}, {"MESSAGES", true}}};
   for (const auto& queue : topic.queues)
     rows.add({std::to_string(queue.queue.value), std::to_string(queue.first.value),
               std::to_string(queue.end.value), count_text(queue.end.value - queue.first.value)});
-  rows.print(io.out, io.colours);
+  rows.print(io.out, io.colours, io.width);
 }
 
 exit_code show(context& with, const given& wanted) {
   auto topic = client::admin{with.node()}.topic(wanted.name);
   if (!topic)
-    return with.refuse(subject(wanted), topic.why());
+    return refuse_topic(with, wanted.name, topic.why());
   if (wanted.json)
     with.io.out << page_of(json_of(topic.value())) << '\n';
   else
@@ -118,8 +119,15 @@ exit_code show(context& with, const given& wanted) {
 
 exit_code remove(context& with, const given& topic) {
   auto done = client::admin{with.node()}.delete_topic(topic.name, topic.force);
+  if (!done && done.why().code == ec::topic_in_use) {
+    complain(with.io, "topic " + done.why().detail,
+             "Decide them first, see `handfast tx list --state pending --topic " + topic.name +
+                 "`; or roll all of them back with `handfast topic delete " + topic.name +
+                 " --force`");
+    return exit_refused;
+  }
   if (!done)
-    return with.refuse(subject(topic), done.why());
+    return refuse_topic(with, topic.name, done.why());
   with.io.out << "deleted " << topic.name << '\n';
   return flush(with.io) ? exit_done : exit_refused;
 }

@@ -5,6 +5,7 @@
 #include "runtime/cli/command_table.hpp"
 #include "runtime/cli/json.hpp"
 #include "runtime/cli/listen_command.hpp"
+#include "runtime/cli/name_refusal.hpp"
 #include "runtime/cli/text.hpp"
 #include "runtime/cli/transaction_view.hpp"
 #include "runtime/cli/values.hpp"
@@ -41,6 +42,8 @@ exit_code send(context& with, const send_given& what) {
   if (what.join.empty()) {
     // The local transaction, if there is one, runs elsewhere: others of the group may be asked.
     auto begun = producer.begin(std::move(*message), false);
+    if (!begun && begun.why().code == ec::unknown_topic)
+      return refuse_topic(with, what.message.topic, begun.why(), true);
     if (!begun)
       return with.refuse("half message of " + bytes + " for topic " + printable(what.message.topic),
                          begun.why());
@@ -98,6 +101,10 @@ exit_code list(context& with, const list_given& what) {
   filter.group = what.group;
   filter.topic = what.topic;
   auto found = client::admin{with.node()}.transactions(filter, what.max);
+  if (!found && found.why().code == ec::unknown_topic)
+    return refuse_topic(with, what.topic, found.why());
+  if (!found && found.why().code == ec::unknown_group)
+    return refuse_group(with, what.group, found.why());
   if (!found)
     return with.refuse("list of transactions", found.why());
   if (what.json) {
@@ -106,7 +113,7 @@ exit_code list(context& with, const list_given& what) {
       all.push_back(json_of(transaction));
     with.io.out << page_of(all) << '\n';
   } else {
-    print_lives(with.io.out, found.value(), with.io.colours);
+    print_lives(with.io.out, found.value(), with.io.colours, with.io.width);
   }
   auto got_through = flush(with.io);
   if (found->size() == what.max && !what.json)
@@ -147,7 +154,7 @@ exit_code show(context& with, const one_given& what) {
   if (what.json)
     with.io.out << page_of(json_of(found.value())) << '\n';
   else
-    print_life(with.io.out, found.value(), with.io.colours);
+    print_life(with.io.out, found.value(), with.io.colours, with.io.width);
   return flush(with.io) ? exit_done : exit_refused;
 }
 

@@ -41,6 +41,13 @@ std::string topics_of(const native::transaction_info& transaction) {
   return seen.size() == 1 ? seen[0] : seen[0] + " +" + std::to_string(seen.size() - 1);
 }
 
+/// `3`; `1+` when there may be more.
+std::string count_of(const transaction_life& life) {
+  if (life.messages.empty())
+    return "-";
+  return std::to_string(life.messages.size()) + (life.messages_partial ? "+" : "");
+}
+
 /// `2 to orders, 1 to stock`; before the decision also `1 to stock 30 min after the commit`.
 std::string messages_text(const native::transaction_info& transaction) {
   std::map<std::string, std::uint64_t> by_topic;
@@ -54,7 +61,9 @@ std::string messages_text(const native::transaction_info& transaction) {
   std::string text;
   for (const auto& [topic, count] : by_topic)
     text += (text.empty() ? "" : ", ") + count_text(count) + " to " + topic;
-  return text.empty() ? "-" : text;
+  if (text.empty())
+    return "not known any more";
+  return transaction.life.messages_partial ? text + ", and perhaps more that joined" : text;
 }
 
 /// How long it has waited, or waited until it was decided. The node tells the time of storing of
@@ -68,11 +77,30 @@ std::string open_text(const transaction_life& life) {
 }
 
 std::string asked_text(const transaction_life& life) {
+  if (life.attempts_unknown)
+    return "-";
   auto asked = std::to_string(life.attempts);
   return is_decided(life.state) ? asked : asked + "/" + std::to_string(life.attempts_max);
 }
 
+/// For the narrow column of `tx list`.
+std::string short_decider(origin by) {
+  switch (by) {
+  case origin::producer:
+    return "by producer";
+  case origin::check:
+    return "by check";
+  case origin::admin:
+    return "by operator";
+  case origin::policy:
+    break;
+  }
+  return "by give-up rule";
+}
+
 void add_asks(std::vector<life_event>& events, const transaction_life& life) {
+  if (life.attempts_unknown)
+    events.push_back({0, "whether it was asked about is not known any more", look::faint});
   auto known = life.asks.empty() ? std::uint32_t{0} : std::uint32_t{life.asks.front().attempt} - 1u;
   auto forgotten = life.asks.empty() ? life.attempts : std::min(known, life.attempts);
   if (forgotten > 0)
@@ -141,6 +169,15 @@ void add_outlook(std::vector<life_event>& events, const native::transaction_info
   }
 }
 
+std::string next_text(const transaction_life& life) {
+  if (is_decided(life.state))
+    return short_decider(life.decided_by);
+  if (life.state != transaction_state::pending)
+    return {};
+  return life.waiting_for_producer ? "no producer online"
+                                   : "asked in " + span_text(life.next_check_in_ms);
+}
+
 std::string since(wall_ms start, wall_ms at) {
   return at >= start ? "+" + span_text(at - start) : "-" + span_text(start - at);
 }
@@ -168,9 +205,9 @@ std::string decider_text(origin by) {
 std::vector<life_event> events_of(const native::transaction_info& transaction) {
   const auto& life = transaction.life;
   std::vector<life_event> events;
-  // A rollback records no messages.
-  auto stored = life.messages.empty() ? std::string{"stored"}
-                                      : "stored " + counted(life.messages.size(), "message");
+  auto stored = life.messages.empty() || life.messages_partial
+                    ? std::string{"stored"}
+                    : "stored " + counted(life.messages.size(), "message");
   if (life.reopened_from.opened_at.value != 0)
     stored = "opened again, after " + to_string(life.reopened_from) + " was given up";
   events.push_back({life.stored_ms, stored});
@@ -183,7 +220,8 @@ std::vector<life_event> events_of(const native::transaction_info& transaction) {
   return events;
 }
 
-void print_life(std::ostream& to, const native::transaction_info& transaction, bool colours) {
+void print_life(std::ostream& to, const native::transaction_info& transaction, bool colours,
+                std::size_t width) {
   const auto& life = transaction.life;
   fact_sheet facts;
   facts.add("transaction", {to_string(life.id), look::strong});
@@ -197,7 +235,7 @@ void print_life(std::ostream& to, const native::transaction_info& transaction, b
                             span_text(life.timeout_ms) + ", then every " +
                             span_text(life.check_interval_ms));
   }
-  facts.print(to, colours);
+  facts.print(to, colours, width);
   to << '\n';
   table timeline{{{"WHEN"}, {"AFTER", true}, {"WHAT"}}};
   for (const auto& event : events_of(transaction)) {
@@ -206,37 +244,30 @@ void print_life(std::ostream& to, const native::transaction_info& transaction, b
                   known && life.stored_ms != 0 ? since(life.stored_ms, event.at) : "",
                   {event.what, event.as}});
   }
-  timeline.print(to, colours);
+  timeline.print(to, colours, width);
 }
 
 void print_lives(std::ostream& to, const std::vector<native::transaction_info>& transactions,
-                 bool colours) {
-  table rows{{{"ID"},
-              {"STATE"},
-              {"GROUP"},
-              {"TOPIC"},
-              {"MESSAGES", true},
-              {"OPEN", true},
-              {"ASKED", true},
-              {"NEXT"}}};
+                 bool colours, std::size_t width) {
+  constexpr std::size_t width_with_next = 100;
+  const auto with_next = width == 0 || width >= width_with_next;
+  std::vector<column> columns{
+      {"ID"},         {"STATE"},      {"GROUP", false, true}, {"TOPIC", false, true},
+      {"MSGS", true}, {"OPEN", true}, {"ASKED", true}};
+  if (with_next)
+    columns.push_back({"NEXT"});
+  table rows{columns};
   for (const auto& transaction : transactions) {
     const auto& life = transaction.life;
-    std::string next;
-    if (is_decided(life.state))
-      next = decider_text(life.decided_by);
-    else if (life.state == transaction_state::pending)
-      next = life.waiting_for_producer ? "no producer online"
-                                       : "asked in " + span_text(life.next_check_in_ms);
-    rows.add({to_string(life.id),
-              {state_text(life.state), look_of(life.state)},
-              transaction.group,
-              topics_of(transaction),
-              std::to_string(life.messages.size()),
-              open_text(life),
-              asked_text(life),
-              {next, look::faint}});
+    std::vector<cell> row{to_string(life.id), {state_text(life.state), look_of(life.state)},
+                          transaction.group,  topics_of(transaction),
+                          count_of(life),     open_text(life),
+                          asked_text(life)};
+    if (with_next)
+      row.push_back({next_text(life), look::faint});
+    rows.add(std::move(row));
   }
-  rows.print(to, colours);
+  rows.print(to, colours, width);
 }
 
 } // namespace handfast::cli

@@ -28,9 +28,11 @@ std::string state_text(transaction_state state);
 std::string decider_text(origin by);
 
 /// The whole of `tx show`.
-void print_life(std::ostream& to, const native::transaction_info& transaction, bool colours);
-/// The table of `tx list`.
+/// @param width columns of the terminal, 0 = no limit
+void print_life(std::ostream& to, const native::transaction_info& transaction, bool colours,
+                std::size_t width = 0);
+/// The table of `tx list`; a narrow terminal gets it without the last column.
 void print_lives(std::ostream& to, const std::vector<native::transaction_info>& transactions,
-                 bool colours);
+                 bool colours, std::size_t width = 0);
 
 } // namespace handfast::cli

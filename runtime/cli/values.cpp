@@ -3,8 +3,10 @@
 #include "config/address.hpp"
 #include "config/units.hpp"
 #include "messages/assert.hpp"
+#include "messages/dates.hpp"
 #include "messages/delay_levels.hpp"
 #include "messages/durations.hpp"
+#include "messages/filter/filter.hpp"
 #include "messages/names.hpp"
 #include "runtime/cli/suggest.hpp"
 
@@ -116,6 +118,60 @@ CLI::Validator open_transaction() {
     if (parse_transaction_id(text) == transaction_id{})
       return "takes the id of an open transaction; all zeros stand for none";
     return {};
+  });
+}
+
+result<start_point> parse_start(const std::string& text, wall_ms now) {
+  if (text == "earliest")
+    return start_point{start_from::earliest, 0};
+  if (text == "latest")
+    return start_point{start_from::latest, 0};
+  constexpr std::string_view prefix = "offset:";
+  std::uint64_t offset = 0;
+  if (text.starts_with(prefix)) {
+    const auto* end = text.data() + text.size();
+    const auto [stop, problem] = std::from_chars(text.data() + prefix.size(), end, offset);
+    if (problem == std::errc{} && stop == end)
+      return start_point{start_from::offset, offset};
+  } else if (const auto date = date_from_text(text)) {
+    return start_point{start_from::time, *date};
+  } else if (const auto ago = duration_from_text(text)) {
+    const auto ms = static_cast<wall_ms>(ago->count());
+    return start_point{start_from::time, now > ms ? now - ms : 0};
+  }
+  return fail(ec::bad_request, "takes earliest, latest, offset:N, a date such as "
+                               "2026-11-30T08:30:00Z, or how long ago such as 30m, not " +
+                                   printable(text));
+}
+
+start_point start_of(const std::string& text) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto parsed = parse_start(
+      text,
+      static_cast<wall_ms>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()));
+  HANDFAST_ASSERT(parsed.has_value());
+  return *parsed;
+}
+
+CLI::Validator start() {
+  return unnamed([](const std::string& text) -> std::string {
+    auto parsed = parse_start(text, 0);
+    return parsed ? std::string{} : parsed.error().detail;
+  });
+}
+
+CLI::Validator tag_filter() {
+  return unnamed([](const std::string& text) -> std::string {
+    auto parsed = parse_tag_filter(text);
+    return parsed ? std::string{} : "takes tags such as 'a || b': " + parsed.error().detail;
+  });
+}
+
+CLI::Validator sql_filter() {
+  return unnamed([](const std::string& text) -> std::string {
+    auto parsed = parse_sql_filter(text);
+    return parsed ? std::string{}
+                  : "takes a condition such as \"amount > 100\": " + parsed.error().detail;
   });
 }
 

@@ -2,6 +2,7 @@
 
 /// Values of options: checks whose texts say what was given and what is wanted, and their meaning.
 
+#include "messages/delivery.hpp"
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
 
@@ -33,6 +34,18 @@ CLI::Validator open_transaction();
 
 /// What `seconds` accepts; the error's detail says what is wrong.
 result<std::chrono::milliseconds> parse_seconds(const std::string& text);
+/// Where reading begins: `earliest`, `latest`, `offset:N`, a date in UTC such as
+/// `2026-11-30T08:30:00Z`, or how long ago, such as `30m`.
+CLI::Validator start();
+/// Tags with `||` between; a condition over properties.
+CLI::Validator tag_filter();
+CLI::Validator sql_filter();
+
+/// What `start` accepts, seen from `now`; the error's detail says what is wrong.
+result<start_point> parse_start(const std::string& text, wall_ms now);
+/// The same by this machine's clock, of a text that `start` accepted.
+start_point start_of(const std::string& text);
+
 /// What `transaction` accepted.
 transaction_id id_of(const std::string& text);
 

@@ -10,6 +10,16 @@ die() {
   exit 1
 }
 
+# Prints the comment at the head of the calling script and ends, when -h or --help is among the arguments.
+answer_help() { # ARGUMENT...
+  local argument
+  for argument in "$@"; do
+    [[ "$argument" == -h || "$argument" == --help ]] || continue
+    sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[1]}"
+    exit 0
+  done
+}
+
 # Compiles at the same time: one for each processor, but 1.5 GiB of memory for each.
 jobs_max() {
   local processors memory_kib by_memory

@@ -158,6 +158,102 @@ def journey_progress_survives(node):
 # -- looking --------------------------------------------------------------------------------------
 
 
+def journey_list_of_decided(node):
+    """Decided transactions are listed with all that is known of them, and with no false numbers."""
+    node.settings += ("transaction.timeout=100ms", "transaction.check_interval=100ms", "transaction.check_max=2")
+    node.start()
+    several = node("tx", "send", "orders", "a", "--group", "shop").lines()[0]
+    for topic in ("stock", "stock"):
+        node("tx", "send", topic, "b", "--group", "shop", "--join", several).ends(0)
+    node("tx", "commit", several).ends(0)
+    back = node("tx", "send", "orders", "c", "--group", "shop").lines()[0]
+    node("tx", "send", "stock", "d", "--group", "shop", "--join", back).ends(0)
+    node("tx", "rollback", back).ends(0)
+    lost = node("tx", "send", "orders", "e", "--group", "bank").lines()[0]
+    listener = node.background("tx", "listen", "--group", "bank", "--answer", "unknown")
+    eventually(lambda: node("tx", "show", lost, "--json").json()["state"] == "given_up")
+    listener.kill()
+    listener.communicate()
+
+    def listed(*words):
+        return {t["id"]: t for t in node("tx", "list", "--json", *words).json()}
+
+    all_of_them = listed()
+    assert [m["topic"] for m in all_of_them[several]["messages"]] == ["orders", "stock", "stock"], all_of_them
+    assert [m["topic"] for m in all_of_them[lost]["messages"]] == ["orders"], all_of_them
+    assert all_of_them[lost]["checks"]["asked"] == 2, all_of_them
+    assert all_of_them[back]["messages_partial"] and all_of_them[back]["messages"][0]["topic"] == "orders"
+    assert set(listed("--topic", "orders")) == {several, back, lost}
+    assert set(listed("--topic", "stock")) == {several}
+    table = node("tx", "list").ends(0).out
+    assert "TRANS_CHECK_MAX_TIME_TOPIC" not in table, table
+    assert re.search(several + r"  committed +shop +orders \+1 +3 ", table), table
+    assert re.search(back + r"  rolled back +shop +orders +1\+ .* 0  by operator", table), table
+    assert re.search(lost + r"  given up +bank +orders +1 .* 2  by give-up rule", table), table
+    eventually(lambda: len(node("browse", "RMQ_SYS_TRANS_OP_HALF_TOPIC", "--bodies").lines()) == 3)
+    assert node("browse", "RMQ_SYS_TRANS_OP_HALF_TOPIC", "--bodies").lines() == ["0,1,2,", "3,", "5,"]
+
+
+def journey_names_that_are_not_there(node):
+    """Reading makes no topics, and says which one was probably meant."""
+    node.start()
+    node("produce", "orders", "x").ends(0)
+    for words in (("consume", "ordes", "--group", "g"), ("browse", "ordes"), ("topic", "show", "ordes"),
+                  ("topic", "delete", "ordes"), ("tx", "list", "--topic", "ordes")):
+        node(*words).ends(1, out="", error="topic 'ordes' does not exist. Did you mean 'orders'? Else create it with "
+                                           "`handfast topic create ordes`.")
+    node("tx", "list", "--group", "shop").ends(1, error="no group 'shop' is known. See `handfast group list`.")
+    assert "ordes" not in node("topic", "list").out
+    node("browse", "TRANS_CHECK_MAX_TIME_TOPIC").ends(0, out="")
+
+
+def journey_members_of_json(node):
+    """docs/cli.md says what each printed member means."""
+    page = command("docs", "cli").ends(0).out
+    documented = {}
+    for section in page.split("\n### A ")[1:]:
+        rows = re.findall(r"^\| (\*?)`([^`]+)`\*? \|", section, re.M)
+        documented[section.split(":")[0]] = {path: bool(star) for star, path in rows}
+
+    def paths(value, shape, at=""):
+        inside = any(p.startswith((at + ".", at + "[].")) for p in shape)
+        if at and (not inside or isinstance(value, list)):
+            yield at
+        if at and not inside:
+            return
+        items = value if isinstance(value, list) else [value]
+        for item in items:
+            for key, inner in item.items():
+                yield from paths(inner, shape, key if not at else f"{at}[].{key}" if isinstance(value, list)
+                                 else f"{at}.{key}")
+
+    def check(name, value):
+        shape = documented[name]
+        printed = set(paths(value, shape))
+        assert printed <= set(shape), (name, printed - set(shape))
+        missing = {p for p, sometimes in shape.items() if not sometimes} - printed
+        assert not missing, (name, missing)
+
+    node.start()
+    tx = node("tx", "send", "orders", "x", "--group", "shop", "--json").json()
+    check("opened transaction", tx)
+    check("decision", node("tx", "commit", tx["id"], "--json").json())
+    check("status", node("status", "--json").json())
+    for one in node("tx", "list", "--json").json():
+        check("transaction", one)
+    for line in command("log", "dump", node.folder, "--json", "--bodies").lines():
+        check("record", json.loads(line))
+    check("configured key", command("config", "show", "--json").json()[0])
+    node.stop()
+    check("report", command("log", "verify", node.folder, "--json").json())
+
+
+def journey_full_disk(node):
+    """Status says how much room the node wants."""
+    node.start()
+    assert " needed\n" in node("status").ends(0).out
+
+
 def journey_topics(node):
     node.start()
     made = node("topic", "create", "orders", "--queues", "8", "--json").json()
@@ -218,6 +314,17 @@ def journey_log(node):
     assert "half" in kinds and "decide" in kinds, kinds
     assert [r["body"] for r in records if r["type"] == "half"] == ["paid"]
     assert len(command("log", "dump", node.folder, "--type", "decide").lines()) == 1
+    assert "orders queue" in command("log", "dump", node.folder, "--type", "half").out
+    first = command("log", "dump", node.folder, "--max", "3")
+    assert len(first.lines()) == 3
+    next_at = re.search(r"ended after 3 records; --from (\d+) goes on", first.err).group(1)
+    assert command("log", "dump", node.folder, "--from", next_at).lines()[0].split()[0] == next_at
+    upper = command("log", "dump", node.folder, "--to", next_at).lines()
+    assert [line.split()[0] for line in upper] == [str(r["position"]) for r in records[:3]], upper
+    for wrong in ("1", "12345", str(int(next_at) + 8), "99999999999"):
+        command("log", "dump", node.folder, "--from", wrong).ends(1, out="", error=f"no record begins at position {wrong}")
+    command("log", "dump", node.folder + ".log").ends(1, error="there is no store in")
+    command("log", "dump", node.folder + ".none").ends(1, error="there is no folder")
     node.stop()
     report = command("log", "verify", node.folder, "--json").json()
     assert report["sound"] and report["records"] >= len(records), report
@@ -240,7 +347,7 @@ def journey_bench(node):
 def journey_refusals(node):
     node.settings += ("topic.auto_create=false", "limits.body=1KiB")
     node.start()
-    node("produce", "nowhere", "x").ends(1, error="handfast topic create NAME")
+    node("produce", "nowhere", "x").ends(1, error="handfast topic create nowhere")
     node("tx", "send", "nowhere", "x", "--group", "shop").ends(1, error="'nowhere'")
     node("consume", "nowhere", "--group", "g", "--wait", "0").ends(1, error="'nowhere'")
     node("topic", "create", "orders").ends(0)
@@ -259,6 +366,64 @@ def journey_refusals(node):
     tx = node("tx", "send", "orders", "x", "--group", "shop").lines()[0]
     node("tx", "send", "orders", "x", "--group", "others", "--join", tx).ends(1, error="producer group")
     node("tx", "reopen", tx).ends(1, error="Only a given-up transaction")
+
+
+def journey_second_node(node):
+    """A second node on the same folder or the same ports is refused and told what to change."""
+    node.start()
+    other = node.folder + "-other"
+
+    def second(data, *words):
+        return command("node", "--data", data, "--set", "listen.http=", *words)
+
+    second(node.folder, "--listen", "127.0.0.1:0").ends(1, error="--data DIR")
+    os.remove(os.path.join(node.folder, "lock"))
+    second(node.folder, "--listen", "127.0.0.1:0").ends(1, error="is locked by another process")
+    second(other, "--listen", node.server).ends(1, error="`--set listen.native=HOST:PORT`")
+    second(other, "--listen", "127.0.0.1:0", "--set", "listen.http=" + node.server).ends(
+        1, error="`--set listen.http=HOST:PORT`")
+    second(node.folder + ".log", "--listen", "127.0.0.1:0").ends(1, error="is a file, not a folder")
+    second(node.folder + ".log/x", "--listen", "127.0.0.1:0").ends(1, error="is a file, not a folder")
+    node("produce", "news", "x").ends(0)
+
+
+def journey_queues_have_a_bound(node):
+    node.settings += ("topic.queues_max=10",)
+    node.start()
+    node("topic", "create", "a", "--queues", "8").ends(0)
+    for words in (("topic", "create", "b", "--queues", "3"), ("produce", "c", "x")):
+        node(*words).ends(1, error="topic.queues_max is 10. Give it fewer queues")
+    node("topic", "create", "b", "--queues", "2").ends(0)
+    node("topic", "delete", "a").ends(0)
+    node("produce", "c", "x").ends(0)
+
+
+def journey_example(node):
+    """The example says what it does, at once, also when nobody answers."""
+    program = os.path.join(os.path.dirname(real_node.HANDFAST), "example_order_payment")
+
+    def example(*words):
+        return subprocess.run([program, *words], capture_output=True, text=True, timeout=10)
+
+    shown = example("--help")
+    assert shown.returncode == 0 and shown.stdout.startswith("usage: "), shown
+    assert example("--wrong").returncode == 2 and example("a", "b").returncode == 2
+    alone = example("127.0.0.1:1")
+    assert alone.returncode == 3, alone
+    assert alone.stderr == ("connecting to 127.0.0.1:1\nno node answers at 127.0.0.1:1: start one with `handfast node`\n"), alone
+    node.start()
+    paid = example(node.server)
+    assert paid.returncode == 0 and "order 1 is paid and announced" in paid.stdout, paid
+    node("consume", "orders", "--group", "mail", "--max", "1", "--wait", "5").ends(0, out="order 1\n")
+
+
+def journey_scripts(_):
+    """They answer --help without installing or building anything."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    for script in ("run", "build", "test"):
+        done = subprocess.run([os.path.join(here, "..", "..", "scripts", script), "--help"], capture_output=True,
+                              text=True, timeout=10)
+        assert done.returncode == 0 and done.stdout.startswith(f"Usage: scripts/{script} ") and not done.stderr, done
 
 
 def journey_unreachable(_):

@@ -256,6 +256,8 @@ void take_messages(shop& s, const std::string& group, const std::string& topic,
     const auto since = s.journal.size();
     const auto got = from.fetch(32, 200ms);
     if (!got) {
+      if (got.why().code == ec::unknown_topic)
+        ++empty_rounds; // nobody has sent to it yet
       std::this_thread::sleep_for(50ms);
       continue;
     }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace handfast::proof {
 namespace {
 
@@ -431,6 +433,50 @@ TEST(Checker, NamesTheTransactionAndShowsItsEvents) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NE(found.front().text.find(to_string(t1)), std::string::npos);
   EXPECT_NE(found.front().text.find("decision_answered"), std::string::npos);
+}
+
+/// A group that fails on the message at offset 0, and what stands among its dead letters.
+journal failing(std::initializer_list<const char*> letters, const std::string& body = "a") {
+  journal j;
+  j.add({.kind = event_kind::plain_sent, .key = "a", .topic = "orders", .body = body_hash("a")});
+  j.add({.kind = event_kind::plain_answered, .key = "a", .topic = "orders"});
+  j.add({.kind = event_kind::delivered,
+         .key = "a",
+         .group = "g",
+         .topic = "orders",
+         .body = body_hash("a"),
+         .since = j.size()});
+  j.add({.kind = event_kind::rejected, .group = "g", .topic = "orders"});
+  for (const auto* at : letters)
+    j.add({.kind = event_kind::dead_letter,
+           .key = "a",
+           .group = "g",
+           .topic = "orders",
+           .body = body_hash(body),
+           .text = at});
+  j.add({.kind = event_kind::listed, .key = "a", .topic = "orders", .body = body_hash("a")});
+  j.add({.kind = event_kind::drained});
+  return j;
+}
+
+bool breaks_i10(const journal& j) {
+  const auto found = check(j);
+  return std::any_of(found.begin(), found.end(),
+                     [](const violation& v) { return v.invariant == "I10"; });
+}
+
+TEST(Checker, I10WantsADeadLetterOfWhatAlwaysFailed) {
+  EXPECT_TRUE(breaks_i10(failing({})));
+  EXPECT_FALSE(breaks_i10(failing({"0"})));
+}
+
+TEST(Checker, I10AllowsOneDeadLetterHoweverOftenItIsRead) {
+  EXPECT_FALSE(breaks_i10(failing({"3", "3"})));
+  EXPECT_TRUE(breaks_i10(failing({"3", "4"})));
+}
+
+TEST(Checker, I10WantsTheMessagesOwnBody) {
+  EXPECT_TRUE(breaks_i10(failing({"0"}, "another")));
 }
 
 } // namespace

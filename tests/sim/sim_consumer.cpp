@@ -100,8 +100,14 @@ void sim_consumer::on_delivered(const native::frame& from) {
   take(x, topic);
 }
 
+/// The same for all members of the group, whenever they are asked.
+bool sim_consumer::is_poison(const std::string& key) const {
+  return proof::body_hash(group_name_ + key) % 1'000 < plan_.poison;
+}
+
 void sim_consumer::take(const native::delivered& x, std::size_t topic) {
   empty_rounds_ = empty_in_row_ = 0;
+  last_taken_ = time_.now();
   auto& random = time_.random;
   std::vector<native::acknowledge_item> items;
   for (const auto& item : x.items) {
@@ -117,7 +123,8 @@ void sim_consumer::take(const native::delivered& x, std::size_t topic) {
              .body = proof::body_hash(body),
              .since = since(),
              .when = item.visible_ms - sim_timeline::first_wall});
-    items.push_back({item.topic, item.queue, item.offset, item.lease, true});
+    items.push_back({item.topic, item.queue, item.offset, item.lease,
+                     is_poison(std::string{key_of(body)}) ? handling::failed : handling::done});
   }
   if (!winding_up_ && random.chance(plan_.stalls)) {
     // Says nothing about them until its leases have ended, and perhaps not even then.
@@ -125,7 +132,7 @@ void sim_consumer::take(const native::delivered& x, std::size_t topic) {
       later(plan_.settings.consumer.lease + random.between(milliseconds{0}, milliseconds{500}),
             [this, items] { acknowledge(items); });
   } else if (!winding_up_ && random.chance(50)) {
-    items.front().done = false;
+    items.front().what = handling::returned;
     acknowledge(std::move(items));
   } else {
     later(random.between(milliseconds{0}, milliseconds{30}), [this, items] { acknowledge(items); });
@@ -139,12 +146,11 @@ void sim_consumer::acknowledge(std::vector<native::acknowledge_item> items) {
   frame.group = group_;
   frame.items = items;
   for (const auto& item : items)
-    if (item.done)
-      witness({.kind = event_kind::ack_sent,
-               .group = group_name_,
-               .topic = topic_name(item.topic),
-               .queue = item.queue.value,
-               .offset = item.offset.value});
+    witness({.kind = ends_delivery(item.what) ? event_kind::ack_sent : event_kind::rejected,
+             .group = group_name_,
+             .topic = topic_name(item.topic),
+             .queue = item.queue.value,
+             .offset = item.offset.value});
   acks_[frame.id.value] = std::move(items);
   send(frame);
 }
@@ -167,7 +173,7 @@ void sim_consumer::answer_acks(correlation id, ec code) {
   if (!asked)
     return;
   for (const auto& item : asked.mapped())
-    if (item.done)
+    if (ends_delivery(item.what))
       witness({.kind = event_kind::ack_answered,
                .code = code,
                .group = group_name_,

@@ -21,7 +21,8 @@ public:
   /// other.
   [[nodiscard]] std::uint32_t empty_rounds() const { return empty_rounds_; }
   [[nodiscard]] bool finished() const override {
-    return winding_up_ && acks_.empty() && empty_rounds_ >= 2;
+    return winding_up_ && acks_.empty() && empty_rounds_ >= 2 &&
+           time_.now() - last_taken_ > plan_.settings.consumer.lease + std::chrono::seconds{1};
   }
   [[nodiscard]] std::string waiting_for() const override;
   void wind_up() override;
@@ -49,6 +50,7 @@ private:
   void on_refused(const native::frame& from);
   void answer_acks(correlation id, ec code);
   [[nodiscard]] std::string topic_name(topic_id id) const;
+  [[nodiscard]] bool is_poison(const std::string& key) const;
 
   std::string group_name_;
   const std::vector<topic_plan>& topics_;
@@ -61,6 +63,7 @@ private:
   std::uint32_t empty_rounds_ = 0;
   std::uint32_t empty_in_row_ = 0;
   std::uint64_t taken_ = 0;
+  sim_timeline::duration last_taken_{};
 };
 
 } // namespace handfast::sim

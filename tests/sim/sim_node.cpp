@@ -6,6 +6,7 @@
 #include "runtime/shard_assembly.hpp"
 #include "storage/record_reader.hpp"
 #include "tests/sim/sim_writer.hpp"
+#include "tests/support/turns.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
@@ -22,6 +23,9 @@
 namespace handfast::sim {
 
 namespace {
+
+/// As a node's loop gives.
+constexpr std::size_t messages_per_turn = 64;
 
 class system_settings final : public caf::actor_system_config {
 public:
@@ -256,7 +260,9 @@ void sim_node::run_job() {
   std::swap(jobs.front(), jobs[time_.random.below(jobs.size())]);
   if (order_)
     obey_order();
-  life_->coordinator.run_once();
+  // One message by one mixes what actors do; a loop's longer turns are where they gather.
+  const auto messages = time_.random.below(2) == 0 ? 1 : 1 + time_.random.below(messages_per_turn);
+  test::run_turn(life_->coordinator, messages);
 }
 
 bool sim_node::has_disk_step() const {

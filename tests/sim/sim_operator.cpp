@@ -1,5 +1,8 @@
 #include "tests/sim/sim_operator.hpp"
 
+#include "messages/names.hpp"
+#include "messages/properties.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -77,14 +80,14 @@ void sim_operator::look() {
     list({});
 }
 
-void sim_operator::list(position after) {
-  if (after == position{})
+void sim_operator::list(position after, transaction_state state) {
+  if (after == position{} && state == transaction_state::pending)
     listing_.clear();
   native::list_transactions frame;
   frame.after = after;
-  frame.state = transaction_state::pending;
+  frame.state = state;
   frame.items_max = 50;
-  frame.id = ask({.what = question::kind::list, .id = {}});
+  frame.id = ask({.what = question::kind::list, .state = state, .id = {}});
   send(frame);
 }
 
@@ -148,6 +151,12 @@ void sim_operator::begin_audit() {
   for (const auto& id : all)
     query(id);
   list({});
+  std::set<std::string> readers;
+  for (const auto& e : time_.journal.events())
+    if (e.kind == event_kind::subscribed)
+      readers.insert(e.group);
+  for (const auto& group : readers)
+    find_dead({.what = question::kind::dead_topic, .id = {}, .group = group});
   for (std::size_t topic = 0; topic < topics_.size(); ++topic)
     for (std::uint32_t queue = 0; queue < queue_counts_[topic]; ++queue)
       read_queue(topic, queue, 0);
@@ -174,6 +183,54 @@ void sim_operator::read_queue(std::size_t topic, std::uint32_t queue, std::uint6
   send(frame);
 }
 
+// -- dead letters ----------------------------------------------------------------
+
+void sim_operator::find_dead(question q) {
+  native::resolve_topic frame;
+  frame.name = dead_letter_topic_of(q.group);
+  frame.id = ask(std::move(q));
+  send(frame);
+}
+
+void sim_operator::read_dead(question q) {
+  native::read_view frame;
+  frame.topic = q.dead;
+  frame.offset = queue_offset{q.offset};
+  frame.messages_max = 100;
+  q.what = question::kind::dead_view;
+  frame.id = ask(std::move(q));
+  send(frame);
+}
+
+void sim_operator::on_dead(const native::delivered& x, const question& q) {
+  if (x.code != ec::ok) {
+    again_later(q);
+    return;
+  }
+  for (const auto& item : x.items) {
+    const auto properties = item.payload.text().substr(0, item.properties_size);
+    const auto body = item.payload.text().substr(item.properties_size);
+    const auto number = [&](std::string_view key) {
+      return std::stoull("0" + std::string{find_property(properties, key).value_or("")});
+    };
+    witness({.kind = event_kind::dead_letter,
+             .key = key_of(body),
+             .group = q.group,
+             .topic =
+                 std::string{
+                     find_property(properties, property_keys::dlq_origin_topic).value_or("none")},
+             .queue = static_cast<std::uint32_t>(number(property_keys::dlq_origin_queue)),
+             .offset = number(property_keys::dlq_origin_offset),
+             .body = proof::body_hash(body),
+             .text = std::to_string(item.offset.value)});
+  }
+  if (x.items.empty())
+    return;
+  auto next = q;
+  next.offset = x.items.back().offset.value + 1;
+  read_dead(std::move(next));
+}
+
 // -- answers ---------------------------------------------------------------------
 
 void sim_operator::on_frame(const native::frame& from) {
@@ -191,8 +248,12 @@ void sim_operator::on_frame(const native::frame& from) {
     return open_questions_.extract(id.value);
   };
   if (read(from, topic)) {
-    if (const auto q = take(topic.id))
+    if (auto q = take(topic.id); q && q.mapped().what == question::kind::dead_topic) {
+      q.mapped().dead = topic.topic;
+      read_dead(q.mapped());
+    } else if (q) {
       on_topic(topic, q.mapped());
+    }
   } else if (read(from, transactions)) {
     if (const auto q = take(transactions.id))
       on_transactions(transactions, q.mapped());
@@ -200,7 +261,9 @@ void sim_operator::on_frame(const native::frame& from) {
     if (const auto q = take(reopened.id))
       on_reopened(reopened, q.mapped());
   } else if (read(from, entries)) {
-    if (const auto q = take(entries.id))
+    if (const auto q = take(entries.id); q && q.mapped().what == question::kind::dead_view)
+      on_dead(entries, q.mapped());
+    else if (q)
       on_entries(entries, q.mapped());
   } else if (read(from, groups)) {
     if (const auto q = take(groups.id))
@@ -257,7 +320,11 @@ void sim_operator::on_transactions(const native::transactions& x, const question
     return;
   }
   if (x.more && !x.items.empty()) {
-    list(x.items.back().life.id.opened_at);
+    list(x.items.back().life.id.opened_at, q.state);
+    return;
+  }
+  if (q.state == transaction_state::pending) {
+    list({}, transaction_state::deciding);
     return;
   }
   pending_ = std::exchange(listing_, {});
@@ -374,6 +441,12 @@ void sim_operator::again(question q) {
   }
   case question::kind::status:
     ask_status();
+    break;
+  case question::kind::dead_topic:
+    find_dead(std::move(q));
+    break;
+  case question::kind::dead_view:
+    read_dead(std::move(q));
     break;
   case question::kind::given_up:
     list_given_up();

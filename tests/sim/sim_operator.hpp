@@ -57,19 +57,25 @@ private:
       reopen,
       view,
       groups,
-      status
+      status,
+      dead_topic,
+      dead_view
     } what = kind::list;
+    transaction_state state = transaction_state::pending; ///< that is listed
     transaction_id id;
     outcome wanted = outcome::pending;
     std::size_t topic = 0;
     std::uint32_t queue = 0;
     std::uint64_t offset = 0;
     std::uint64_t asked_at = 0; ///< events in the journal then
+    std::string group{};        ///< whose dead letters
+    topic_id dead{};            ///< where they are
   };
 
   correlation ask(question q);
   void wander();
-  void list(position after);
+  /// What is pending, and then what waits for the record of its decision.
+  void list(position after, transaction_state state = transaction_state::pending);
   void list_given_up();
   void on_reopened(const native::reopened& x, const question& q);
   void query(transaction_id id);
@@ -77,6 +83,9 @@ private:
   void reopen(transaction_id id);
   void read_queue(std::size_t topic, std::uint32_t queue, std::uint64_t offset);
   void begin_audit();
+  void find_dead(question q);
+  void read_dead(question q);
+  void on_dead(const native::delivered& x, const question& q);
   void again_later(const question& q);
   void again(question q);
   [[nodiscard]] bool nothing_open() const {

@@ -82,6 +82,12 @@ sim_plan plan_of(std::uint64_t seed) {
   p.delayed = sometimes(random, 500, static_cast<std::uint32_t>(random.between(50, 500)));
   if (p.delayed != 0 && random.chance(200))
     p.settings.delay.max = random.between(2, 20);
+  p.poison = sometimes(random, 500, static_cast<std::uint32_t>(random.between(20, 200)));
+  auto& consumer = p.settings.consumer;
+  consumer.retry_backoff_min = milliseconds{0};
+  consumer.retry_backoff_max = milliseconds{random.between(0, 200)};
+  if (p.poison != 0)
+    consumer.delivery_max = static_cast<std::uint32_t>(random.between(1, 4));
   return p;
 }
 

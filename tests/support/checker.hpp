@@ -13,8 +13,9 @@
 ///   before somebody asked for its commit I7  a delivery is repeated only while its acknowledgement
 ///   is unanswered I8  an undecided transaction is asked about in time, in stretches without
 ///   faults; given up only after all its checks I9  a group's progress never falls behind what it
-///   had acknowledged I10  a delayed message is not visible before its time, and soon after it in
-///   stretches without faults; one that was cancelled never is
+///   had acknowledged  I10  a message that a group cannot handle becomes exactly one dead
+///   letter, with its own body  I11  a delayed message is not visible before its time, and soon
+///   after it in stretches without faults; one that was cancelled never is
 
 #include "tests/support/journal.hpp"
 

@@ -1,4 +1,4 @@
-/// Rules about messages and their places: I3, I4, I7, I9.
+/// Rules about messages and their places: I3, I4, I7, I9, I10.
 
 #include "tests/support/checker_history.hpp"
 
@@ -144,6 +144,24 @@ void judge_repetition(const history& h, findings& to) {
                  std::to_string(base) + " of " + e.topic + "/" + std::to_string(e.queue) +
                  ", but its progress says " + std::to_string(e.offset) + ":",
              {number});
+  }
+}
+
+void judge_dead_letters(const history& h, findings& to) {
+  for (const auto& [at, d] : h.deliveries) {
+    const auto who = "group " + at.group + " and " + to_string(at.at);
+    if (d.dead_at.size() > 1)
+      to.add("I10", who + " have " + std::to_string(d.dead_at.size()) + " dead letters:", d.events);
+    for (const auto number : d.dead) {
+      const auto& e = h.events[number];
+      const auto here = h.keys_at.find(at.at);
+      const auto sent = h.messages.find(e.key);
+      if ((here != h.keys_at.end() && !here->second.contains(e.key)) || sent == h.messages.end() ||
+          sent->second.body != e.body)
+        to.add("I10", who + " have a dead letter with another body:", d.events);
+    }
+    if (h.drained && !d.rejected.empty() && d.ack_sent.empty() && d.dead.empty())
+      to.add("I10", who + ": it always failed, and is no dead letter in the end:", d.events);
   }
 }
 

@@ -132,12 +132,19 @@ void history::add_to_transaction(std::size_t number, const event& e) {
 
 void history::add_to_delivery(std::size_t number, const event& e) {
   if (e.kind != event_kind::delivered && e.kind != event_kind::ack_sent &&
-      e.kind != event_kind::ack_answered)
+      e.kind != event_kind::ack_answered && e.kind != event_kind::rejected &&
+      e.kind != event_kind::dead_letter)
     return;
   auto& d = deliveries[{e.group, {e.topic, e.queue, e.offset}}];
   d.events.push_back(number);
   if (e.kind == event_kind::delivered)
     d.delivered.push_back(number);
+  if (e.kind == event_kind::ack_sent)
+    d.ack_sent.push_back(number);
+  if (e.kind == event_kind::rejected)
+    d.rejected.push_back(number);
+  if (e.kind == event_kind::dead_letter && d.dead_at.insert(e.text).second)
+    d.dead.push_back(number);
   if (e.kind == event_kind::ack_answered && e.code == ec::ok)
     d.acknowledged.push_back(number);
 }

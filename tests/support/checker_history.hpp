@@ -61,6 +61,10 @@ struct transaction_history {
 struct delivery_history {
   event_list delivered;
   event_list acknowledged; ///< answers, ok only
+  event_list ack_sent;
+  event_list rejected;
+  event_list dead;               ///< found among the dead letters
+  std::set<std::string> dead_at; ///< and where
   event_list events;
 };
 
@@ -125,6 +129,7 @@ void judge_bodies(const history& h, findings& to);                              
 void judge_places(const history& h, findings& to);                               // I4
 void judge_decisions(const history& h, findings& to);                            // I5
 void judge_repetition(const history& h, findings& to);                           // I7, I9
+void judge_dead_letters(const history& h, findings& to);                         // I10
 void judge_checks(const history& h, const checker_options& o, findings& to);     // I8
 void judge_delays(const history& h, const checker_options& o, findings& to);     // I10
 

@@ -23,6 +23,10 @@ struct fake_node::impl {
     frame_writer out;
     producer_id producer;
     std::set<group_id> groups;
+    correlation subscription; ///< one at a time is enough
+    topic_id subscribed_to;
+    std::uint32_t credit = 0;
+    std::uint32_t unsettled = 0;
   };
   using connection_ptr = std::shared_ptr<connection>;
 
@@ -184,6 +188,33 @@ struct fake_node::impl {
       return on(c, read_as<fetch>(f));
     case frame_kind::acknowledge:
       return on(c, read_as<acknowledge>(f));
+    case frame_kind::subscribe:
+      return on(c, read_as<subscribe>(f));
+    case frame_kind::unsubscribe:
+      return on(c, read_as<unsubscribe>(f));
+    case frame_kind::find_offsets:
+      return on(c, read_as<find_offsets>(f));
+    case frame_kind::read_queues:
+      return on(c, read_as<read_queues>(f));
+    case frame_kind::reset_progress: {
+      node.resets.push_back(read_as<reset_progress>(f));
+      encode(c.out, offsets{node.resets.back().id, {{{0}, {5}, {}, {}}}});
+      return;
+    }
+    case frame_kind::group_show: {
+      const auto asked = read_as<group_show>(f);
+      if (asked.name != "readers")
+        return encode(c.out, refused{asked.id, ec::unknown_group, "'" + asked.name + "'"});
+      return encode(
+          c.out,
+          group_description{asked.id,
+                            {70},
+                            asked.name,
+                            3,
+                            {{"alice", 2, 0}},
+                            {{"orders", {0}, {5}, {9}, 2, 1, false}},
+                            {{"orders", {delivery_mode::concurrent, filter_kind::tags, "paid"}}}});
+    }
     case frame_kind::query_transaction:
       return on(c, read_as<query_transaction>(f));
     case frame_kind::topic_list:
@@ -221,6 +252,8 @@ struct fake_node::impl {
   void on(connection& c, const resolve_topic& r) {
     if (auto no = refusal_for(frame_kind::resolve_topic))
       return encode(c.out, topic_resolved{r.id, no->code, {}, 0, no->detail});
+    if (!r.create && topic_ids.count(r.name) == 0)
+      return encode(c.out, topic_resolved{r.id, ec::unknown_topic, {}, 0, "'" + r.name + "'"});
     auto [at, fresh] =
         topic_ids.try_emplace(r.name, topic_id{static_cast<std::uint32_t>(16 + topic_ids.size())});
     encode(c.out, topic_resolved{r.id, ec::ok, at->second, 4, {}});
@@ -262,6 +295,7 @@ struct fake_node::impl {
       answer.items.back().id = item.id;
     }
     encode(c.out, answer);
+    push(c); // a client that subscribes over the connection by which it sends
   }
 
   void on(connection& c, const send_half& s) {
@@ -356,27 +390,86 @@ struct fake_node::impl {
       encode(c.out, done{x.id});
   }
 
+  delivered_item item_of(std::size_t n) {
+    const auto& m = node.visible[n];
+    delivered_item item;
+    item.at = take_position();
+    item.topic = m.topic;
+    item.offset = {n};
+    item.lease = 1000 + n;
+    item.born_ms = item.visible_ms = m.born_ms;
+    item.properties_size = m.properties_size;
+    item.payload = m.payload;
+    return item;
+  }
+
   /// Each visible message once, in order; nothing is parked.
   void on(connection& c, const fetch& f) {
+    node.fetches.push_back(f);
     delivered d;
     d.id = f.id;
     d.group = {70};
-    for (; fetched < node.visible.size() && d.items.size() < f.messages_max; ++fetched) {
-      const auto& m = node.visible[fetched];
-      d.items.push_back({take_position(),
-                         m.topic,
-                         {0},
-                         {fetched},
-                         1000 + fetched,
-                         1,
-                         m.born_ms,
-                         m.born_ms,
-                         {},
-                         0,
-                         0,
-                         m.properties_size,
-                         m.payload});
+    d.lease_ms = node.lease_ms;
+    for (; fetched < node.visible.size() && d.items.size() < f.messages_max; ++fetched)
+      d.items.push_back(item_of(fetched));
+    encode(c.out, d);
+  }
+
+  void on(connection& c, const subscribe& s) {
+    node.subscriptions.push_back(s);
+    if (auto no = refusal_for(frame_kind::subscribe))
+      return encode(c.out, refused{s.id, no->code, no->detail});
+    c.subscription = s.id;
+    c.subscribed_to = s.topic;
+    c.credit = s.credit;
+    delivered begun;
+    begun.id = s.id;
+    begun.group = {70};
+    encode(c.out, begun);
+    push(c);
+  }
+
+  /// What nobody got yet, as far as the credit allows.
+  void push(connection& c) {
+    delivered d;
+    d.id = c.subscription;
+    d.group = {70};
+    d.lease_ms = node.lease_ms;
+    for (; c.subscription != correlation{} && fetched < node.visible.size() && c.credit > 0;
+         ++fetched, --c.credit, ++c.unsettled)
+      d.items.push_back(item_of(fetched));
+    node.pushed_unsettled_max = std::max(node.pushed_unsettled_max, c.unsettled);
+    if (!d.items.empty())
+      encode(c.out, d);
+  }
+
+  void on(connection& c, const unsubscribe& u) {
+    node.unsubscribed.push_back(u);
+    if (c.subscription == u.subscription)
+      c.subscription = {};
+    encode(c.out, done{u.id});
+  }
+
+  /// One queue of all that is visible.
+  void on(connection& c, const find_offsets& x) {
+    const auto end = queue_offset{node.visible.size()};
+    const auto offset = x.point.from == start_from::latest   ? end
+                        : x.point.from == start_from::offset ? queue_offset{x.point.value}
+                                                             : queue_offset{};
+    encode(c.out, offsets{x.id, {{{0}, offset, {}, end}}});
+  }
+
+  void on(connection& c, const read_queues& x) {
+    node.queue_reads.push_back(x);
+    delivered d;
+    d.id = x.id;
+    auto at = x.places.at(0).offset.value;
+    for (; at < node.visible.size() && d.items.size() < x.messages_max; ++at) {
+      d.items.push_back(item_of(at));
+      d.items.back().lease = 0;
     }
+    if (!d.items.empty())
+      d.next = {{{0}, {at}}};
     encode(c.out, d);
   }
 
@@ -384,9 +477,16 @@ struct fake_node::impl {
     std::uint32_t accepted = 0;
     for (const auto& item : a.items) {
       node.acknowledged.push_back(item);
-      ++accepted;
+      accepted += item.to == queue_offset{}
+                      ? 1
+                      : static_cast<std::uint32_t>(item.to.value - item.offset.value);
     }
     encode(c.out, native::acknowledged{a.id, ec::ok, {}, accepted, 0});
+    if (a.subscription == correlation{} || a.subscription != c.subscription)
+      return;
+    c.credit += a.credit;
+    c.unsettled -= std::min(c.unsettled, a.credit);
+    push(c);
   }
 
   void on(connection& c, const query_transaction& q) {
@@ -422,6 +522,8 @@ struct fake_node::impl {
   }
 
   void on(connection& c, const topic_delete& d) {
+    if (auto no = refusal_for(frame_kind::topic_delete))
+      return encode(c.out, refused{d.id, no->code, no->detail});
     if (topic_ids.erase(d.name) == 0)
       return encode(c.out, refused{d.id, ec::unknown_topic, "'" + d.name + "'"});
     encode(c.out, done{d.id});

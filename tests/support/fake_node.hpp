@@ -69,7 +69,14 @@ public:
   std::vector<native::transaction_ref> running;
   std::vector<native::transaction_ref> receipts;
   std::vector<native::acknowledge_item> acknowledged;
-  std::vector<native::send_item> visible;    ///< stored plain messages, each once
+  std::vector<native::subscribe> subscriptions;
+  std::vector<native::unsubscribe> unsubscribed;
+  std::vector<native::fetch> fetches;
+  std::vector<native::read_queues> queue_reads;
+  std::vector<native::reset_progress> resets;
+  std::uint32_t pushed_unsettled_max = 0; ///< messages that were pushed and not given back, at most
+  std::uint32_t lease_ms = 30'000;        ///< of what it delivers
+  std::vector<native::send_item> visible; ///< stored plain messages, each once
   std::vector<native::delayed_item> delayed; ///< never becomes visible; may be set before
   std::map<transaction_id, stored_half> transactions;
   int send_frames = 0;

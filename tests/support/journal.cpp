@@ -29,6 +29,8 @@ constexpr std::array<std::string_view, 24> kind_names{"subscribed",
                                                       "trouble",
                                                       "cancel_sent",
                                                       "cancel_answered",
+                                                      "rejected",
+                                                      "dead_letter",
                                                       "drained",
                                                       "note"};
 static_assert(kind_names.size() == static_cast<std::size_t>(event_kind::note) + 1);

@@ -48,15 +48,18 @@ TEST_F(CommitLogTrouble, RefusesNewMessagesOnAFullDiskWhileDecisionsGoOn) {
   enroll(op_store, op_life);
   while (*store->log->prepare_step(4 * limits::mib)) {
   }
-  send(log, disk_state{true});
+  send(log, disk_state{true, "2 MiB free, 48 MiB needed"});
   append(client, {message_to(orders)});
   append(half_store, half_life, half(1));
   append(op_store, op_life, decide_of({}, 2));
   run();
-  EXPECT_THAT(codes(results(client)), ElementsAre(ec::disk_full));
-  EXPECT_EQ(half_store->take_last<append_refused>().why.code, ec::disk_full);
+  const auto refused = client->take_last<messages_stored>();
+  EXPECT_THAT(codes(refused.results), ElementsAre(ec::disk_full));
+  EXPECT_EQ(refused.detail, "2 MiB free, 48 MiB needed");
+  EXPECT_EQ(half_store->take_last<append_refused>().why,
+            (error{ec::disk_full, "2 MiB free, 48 MiB needed"}));
   EXPECT_EQ(records(op_store).back().cookie, 2u);
-  send(log, disk_state{false});
+  send(log, disk_state{});
   append(client, {message_to(orders)});
   run();
   EXPECT_THAT(codes(results(client)), ElementsAre(ec::ok));
@@ -65,7 +68,7 @@ TEST_F(CommitLogTrouble, RefusesNewMessagesOnAFullDiskWhileDecisionsGoOn) {
 TEST_F(CommitLogTrouble, RefusesDecisionsOnlyWhenThePreparedRoomIsUsedUp) {
   auto op_store = make_probe();
   enroll(op_store, op_life);
-  send(log, disk_state{true}); // and only the first 64 KiB are prepared
+  send(log, disk_state{true, {}}); // and only the first 64 KiB are prepared
   append(op_store, op_life, decide_of({}, 2));
   run();
   EXPECT_EQ(op_store->take_last<append_refused>().why.code, ec::disk_full);
@@ -146,6 +149,24 @@ TEST_F(CommitLogTrouble, AsksForACheckpointWhenEnoughWasAppended) {
   }
   EXPECT_EQ(checkpointer->count<make_checkpoint>(), 1u)
       << "from the replay position on 160 KiB are enough";
+}
+
+TEST_F(CommitLogTrouble, SavesDamageThatIsNotedInACheckpointAtOnce) {
+  run();
+  const auto damage = [&](std::uint64_t at) {
+    send(log, note_damage{{position{at}, "MESSAGE", "bad payload", {}}});
+    run();
+    return checkpointer->count<make_checkpoint>();
+  };
+  EXPECT_EQ(damage(640), 1u);
+  send(log, checkpoint_made{store->report.end, 100, {}});
+  EXPECT_EQ(damage(640), 1u) << "it is listed already";
+  EXPECT_EQ(damage(6'400), 1u) << "much damage makes few checkpoints";
+  for (int second = 0; second < 7; ++second) {
+    advance(1s);
+    run();
+  }
+  EXPECT_EQ(checkpointer->count<make_checkpoint>(), 2u);
 }
 
 TEST_F(CommitLogTrouble, StopsAfterAllIsDurableMarkedAndCheckpointed) {

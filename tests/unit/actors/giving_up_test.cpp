@@ -345,6 +345,24 @@ TEST_F(Reopening, TwoAtOnceGetTheSameId) {
   EXPECT_EQ(count_of(record_type::reopen), 1u);
 }
 
+TEST_F(Reopening, AnAnswerFromBeforeTheRecordOpensNoSecondOne) {
+  const auto old = given_up();
+  auto late = make_probe();
+  reader_answers = false;
+  send_as(late, half(), reopen_transaction{{}, old});
+  run();
+  const auto held = reader->take_last<read_records>();
+  reader_answers = true;
+  const auto first = reopen(old);
+  records_read answer{held.id, {}};
+  for (const auto& place : held.places)
+    answer.records.push_back({ec::ok, *std::ranges::find(history, place.at, &log_record::at)});
+  send_as(reader, op(), answer);
+  run();
+  EXPECT_EQ(late->take_last<transaction_reopened>().reopened_as, first.reopened_as);
+  EXPECT_EQ(count_of(record_type::reopen), 1u);
+}
+
 TEST_F(Reopening, OnlyWhatWasGivenUp) {
   const auto open_one = open();
   EXPECT_EQ(reopen(open_one).code, ec::not_reopenable);

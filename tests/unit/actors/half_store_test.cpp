@@ -1,6 +1,7 @@
 /// Storing and deciding, with the real HALF STORE and OP STORE. Scenario numbers are those of the
 /// behaviour reference.
 
+#include "tests/support/turns.hpp"
 #include "tests/unit/actors/transaction_fixture.hpp"
 
 namespace handfast {
@@ -48,6 +49,27 @@ TEST_F(HalfStore, HalvesOfOneReadAreAnsweredTogether) {
   const auto answers = from->take<halves_stored>();
   ASSERT_THAT(answers, SizeIs(1));
   EXPECT_THAT(answers[0].results, SizeIs(10));
+}
+
+TEST_F(HalfStore, HalvesAndDecisionsOfOneTurnGoOnTogether) {
+  const auto one = open();
+  const auto other = open();
+  appends = 0;
+  auto first = make_probe();
+  auto second = make_probe();
+  send_half(first, {}, 1);
+  send_half(second, {}, 2);
+  send_decision(first, decision_of(one, outcome::committed));
+  send_decision(second, decision_of(other, outcome::rolled_back));
+  while (run_turn(coordinator, 64)) {
+  }
+  run();
+  EXPECT_EQ(appends, 2u); // the halves, and a record with both decisions
+  EXPECT_EQ(count_of(record_type::decide), 1u);
+  for (const auto& one_of_them : {first, second}) {
+    EXPECT_EQ(one_of_them->take_last<halves_stored>().results.at(0).code, ec::ok);
+    EXPECT_EQ(one_of_them->take_last<decided>().results.at(0).code, ec::ok);
+  }
 }
 
 TEST_F(HalfStore, RefusesTopicsAndQueuesThatTakeNoHalves) {
@@ -464,6 +486,38 @@ TEST_F(HalfStore, ListsDecidedOnesNewestFirst) {
   send_as(from, op(), want);
   run();
   EXPECT_EQ(from->take_last<transactions_listed>().page.at(0).id, ids[0]);
+}
+
+TEST_F(HalfStore, ListsDecidedOnesWithoutFalseNumbers) {
+  const auto ids = open_many(2);
+  open({.topic = payments, .joins = ids[0]});
+  commit(ids[0]);
+  roll_back(ids[1]);
+  auto from = make_probe();
+  list_transactions want;
+  want.topic = payments;
+  send_as(from, op(), want);
+  run();
+  const auto page = from->take_last<transactions_listed>().page;
+  ASSERT_THAT(page, SizeIs(2)) << "both may concern it: only their records tell";
+  for (const auto& life : page) {
+    EXPECT_TRUE(life.messages_partial);
+    EXPECT_TRUE(life.attempts_unknown);
+  }
+  EXPECT_THAT(page[0].messages, IsEmpty());
+  EXPECT_THAT(page[1].messages, SizeIs(1));
+}
+
+TEST_F(HalfStore, ShowsOfARollbackWhatOpenedIt) {
+  const auto id = open({.topic = payments});
+  roll_back(id);
+  const auto life = show(id).life;
+  EXPECT_EQ(life.state, transaction_state::rolled_back);
+  ASSERT_THAT(life.messages, SizeIs(1));
+  EXPECT_EQ(life.messages[0].topic, payments);
+  EXPECT_TRUE(life.messages_partial);
+  EXPECT_FALSE(life.attempts_unknown) << "this log was read from its beginning";
+  EXPECT_EQ(life.attempts, 0u);
 }
 
 TEST_F(HalfStore, CountsPendingMessagesOfATopicAlsoThoseUnderWay) {

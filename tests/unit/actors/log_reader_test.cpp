@@ -135,15 +135,190 @@ TEST_F(LogReader, ReadsTheIndexAcrossRuns) {
     EXPECT_EQ(got.entries[i].offset.value, i + 1);
 }
 
-TEST_F(LogReader, SaysThatARunIsDamagedInsteadOfLeavingItsEntriesOut) {
-  append(client, {message_to(orders), message_to(orders)});
+// -- damaged runs -----------------------------------------------------------------
+
+class DamagedRuns : public LogReader {
+public:
+  static std::string folder() { return std::string{root} + "/runs"; }
+
+  std::vector<std::string> runs() {
+    auto names = *disk.list(folder());
+    std::erase_if(names, [](const auto& name) { return !name.ends_with(".run"); });
+    return names;
+  }
+  /// Spoils one byte of a block, or of the head.
+  void spoil(std::size_t run, std::size_t block) {
+    disk.flip_bit(folder() + "/" + runs().at(run), block * storage::run_block_bytes + 3, 2);
+  }
+  /// Two messages to each queue, then a checkpoint; `times` over.
+  void make_runs(int times) {
+    for (int i = 0; i < times; ++i) {
+      append(client, {message_to(orders), message_to(orders), message_to(bills)});
+      run();
+      (void)checkpoint();
+    }
+  }
+  entries_fetched ask_index(std::uint64_t from = 0, std::uint64_t to = 100) {
+    return question<entries_fetched>(
+        read_index{correlation{9}, orders, queue_offset{from}, queue_offset{to}});
+  }
+  std::vector<std::string> listed() {
+    std::vector<std::string> all;
+    for (const auto& item : ask<status_report>(reader, status_request{}).quarantined)
+      all.push_back(item.what + ": " + item.why);
+    return all;
+  }
+};
+
+TEST_F(DamagedRuns, AreMadeAgainAndAnswerWithEverything) {
+  make_runs(3);
+  const auto before = saved_entries(orders);
+  ASSERT_EQ(before.size(), 6u);
+  for (std::size_t number = 0; number < 3; ++number)
+    for (const std::size_t block : {1, 2}) { // entries, extents
+      spoil(number, block);
+      const auto got = ask_index();
+      EXPECT_EQ(got.code, ec::ok);
+      EXPECT_EQ(got.id, correlation{9});
+      EXPECT_EQ(got.entries, before) << number << " " << block;
+    }
+  EXPECT_EQ(saved_entries(bills).size(), 3u);
+}
+
+TEST_F(DamagedRuns, AreListedAndTheirBytesKept) {
+  make_runs(1);
+  spoil(0, 1);
+  (void)ask_index();
+  const auto name = runs().at(0);
+  EXPECT_THAT(*disk.list(folder()), ElementsAre(name, name + ".damaged"));
+  ASSERT_EQ(listed().size(), 1u);
+  EXPECT_THAT(listed()[0], ::testing::HasSubstr("is damaged at byte 4096. It was set aside as "));
+  EXPECT_THAT(listed()[0], ::testing::HasSubstr("made again from the log"));
+  power_cut_and_start();
+  ASSERT_EQ(listed().size(), 1u) << "also in the next life";
+  EXPECT_THAT(listed()[0], ::testing::HasSubstr("Remove the file"));
+}
+
+TEST_F(DamagedRuns, GiveOutcomesAgain) {
+  enroll(op_store, op_life);
+  const auto opened = store_halves(1).at(0);
+  decide_record d;
+  d.decisions.push_back({opened, outcome::rolled_back, origin::producer, 0, group_id{5}});
+  append(op_store, op_life, record_of(record_type::decide, std::move(d), 1));
+  run();
+  outcomes.push_back(
+      {opened, outcome::rolled_back, origin::producer, group_id{5}, 0, opened + 200, 123, {}});
+  (void)checkpoint();
+  spoil(0, 1); // there are no entries: the first block holds outcomes
+  const auto found = question<outcomes_found>(find_outcomes{correlation{3}, {opened}});
+  EXPECT_EQ(found.id, correlation{3});
+  EXPECT_EQ(found.code, ec::ok);
+  ASSERT_EQ(found.outcomes.size(), 1u);
+  EXPECT_EQ(found.outcomes[0].result, outcome::rolled_back);
+  EXPECT_EQ(found.outcomes[0].group, group_id{5});
+  EXPECT_EQ(listed().size(), 1u);
+}
+
+TEST_F(DamagedRuns, MakeViewsSlowerButNotWrong) {
+  const auto at = store_halves(200);
+  (void)checkpoint();
+  power_cut_and_start();
+  spoil(0, 1);
+  const auto got = question<view_read>(read_view{{}, half_view_topic, queue_offset{150}, 10});
+  EXPECT_EQ(got.code, ec::ok);
+  ASSERT_EQ(got.records.size(), 10u);
+  EXPECT_EQ(got.records[0].at, at[150]);
+  EXPECT_EQ(listed().size(), 1u) << "and it is made again";
+}
+
+TEST_F(DamagedRuns, KeepWhatBecameVisibleWhileTheirCheckpointWasMade) {
+  make_runs(1);
+  append(client, {message_to(bills)});
+  run();
+  // The queue's part is taken behind the place where the replay would begin.
+  const auto start = durable_end();
+  append(client, {message_to(orders)});
+  run();
+  auto members = std::make_shared<checkpoint_members>();
+  for (auto& [key, q] : indexes)
+    members->queues.emplace_back(key, q.actor->as<queue_actor>());
+  send_as(supervisor, real_checkpointer, make_checkpoint{start, false, members});
+  run();
+  append(client, {message_to(orders)});
+  run();
+  const auto before = saved_entries(orders);
+  ASSERT_EQ(before.size(), 3u);
+  const auto last = runs().size() - 1;
+  spoil(last, 1);
+  const auto got = ask_index(0, 3);
+  EXPECT_EQ(got.code, ec::ok);
+  EXPECT_EQ(got.entries, before);
+}
+
+TEST_F(DamagedRuns, DoNotMakeTheNextCheckpointClaimWhatOnlyTheyHeld) {
+  make_runs(2);
+  const auto before = saved_entries(orders);
+  caf::anon_send_exit(reader, caf::exit_reason::kill); // nobody makes it again
+  run();
+  spoil(1, 0);
+  append(client, {message_to(orders)});
   run();
   (void)checkpoint();
-  const auto runs = *disk.list(std::string{root} + "/runs");
-  ASSERT_EQ(runs.size(), 1u);
-  disk.flip_bit(std::string{root} + "/runs/" + runs[0], storage::run_block_bytes + 3, 2);
-  EXPECT_EQ(question<entries_fetched>(read_index{{}, orders, {}, queue_offset{5}}).code,
-            ec::corrupt);
+  ASSERT_EQ(runs().size(), 3u);
+  EXPECT_EQ(runs()[2].substr(0, 16), runs()[1].substr(17, 16));
+  power_cut_and_start();
+  EXPECT_GE(saved_entries(orders).size() + replayed.size(), before.size());
+}
+
+TEST_F(DamagedRuns, WithADamagedHeadAreMadeAgainAfterTheNextCheckpoint) {
+  make_runs(2);
+  const auto before = saved_entries(orders);
+  spoil(0, 0);
+  make_runs(1);
+  EXPECT_EQ(ask_index(0, 4).entries, before);
+  EXPECT_EQ(listed().size(), 1u);
+}
+
+TEST_F(DamagedRuns, SayWhichPartOfTheLogIsGone) {
+  append(client, {message_to(orders), message_to(orders)});
+  run();
+  const auto stored = results(client);
+  (void)checkpoint();
+  const auto logs = *disk.list(std::string{root} + "/log");
+  disk.flip_bit(std::string{root} + "/log/" + logs.at(0), byte_of(stored[0].at) + 20, 1);
+  spoil(0, 1);
+  const auto got = ask_index();
+  EXPECT_EQ(got.code, ec::ok);
+  ASSERT_EQ(got.entries.size(), 1u);
+  EXPECT_EQ(got.entries[0].offset, queue_offset{1});
+  ASSERT_EQ(listed().size(), 1u);
+  EXPECT_THAT(listed()[0],
+              ::testing::HasSubstr("NOT what positions " + std::to_string(stored[0].at.value) +
+                                   " to " + std::to_string(stored[1].at.value) + " said"));
+}
+
+TEST_F(DamagedRuns, ThatCannotBeMadeAgainAreAnsweredAsDamagedAndTriedAgainLater) {
+  make_runs(1);
+  const auto before = saved_entries(orders);
+  spoil(0, 1);
+  const auto space = *disk.space("/");
+  disk.set_capacity(space.capacity - space.available);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(ask_index().code, ec::corrupt);
+  ASSERT_EQ(listed().size(), 1u);
+  EXPECT_THAT(listed()[0], ::testing::HasSubstr("could NOT be made again"));
+  disk.set_capacity(~std::uint64_t{0});
+  make_runs(1);
+  const auto got = ask_index(0, 2);
+  EXPECT_EQ(got.code, ec::ok);
+  EXPECT_EQ(got.entries, before);
+}
+
+TEST_F(DamagedRuns, LetNobodyWaitForACommitLogThatDoesNotAnswer) {
+  make_runs(1);
+  spoil(0, 1);
+  kill(log);
+  EXPECT_EQ(ask_index().code, ec::recovering);
 }
 
 TEST_F(LogReader, ShowsTheHalfViewWithItsEnd) {
@@ -189,6 +364,23 @@ TEST_F(LogReader, ListsHalfOffsetsInOpBodies) {
   const auto got = question<view_read>(read_view{{}, op_view_topic, {}, 10});
   EXPECT_EQ(got.end, queue_offset{1});
   EXPECT_THAT(got.op_bodies, ElementsAre("1,3,"));
+}
+
+TEST_F(LogReader, ListsTheOffsetsOfAllMessagesInOpBodies) {
+  const auto at = store_halves(6);
+  enroll(op_store, op_life);
+  decide_record d;
+  d.decisions.push_back({at[0], outcome::committed, origin::producer, 2, group_id{5}});
+  d.decisions.push_back({at[2], outcome::rolled_back, origin::producer, 0, group_id{5}});
+  d.decisions.push_back({at[3], outcome::given_up, origin::policy, 2, group_id{5}});
+  for (const auto i : {0, 4})
+    d.entries.push_back({at[static_cast<std::size_t>(i)], orders.topic, {}, {}, 0, 0});
+  for (const auto i : {3, 5})
+    d.entries.push_back({at[static_cast<std::size_t>(i)], give_up_topic, {}, {}, 0, 0});
+  append(op_store, op_life, record_of(record_type::decide, std::move(d), 1));
+  run();
+  EXPECT_THAT(question<view_read>(read_view{{}, op_view_topic, {}, 10}).op_bodies,
+              ElementsAre("0,4,2,3,5,"));
 }
 
 TEST_F(LogReader, RefusesAViewThatIsNone) {

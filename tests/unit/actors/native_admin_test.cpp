@@ -1,5 +1,7 @@
 #include "tests/unit/actors/native_client.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <gmock/gmock.h>
 
 namespace handfast {
@@ -138,6 +140,28 @@ TEST_F(NativeAdmin, ReportsTheStatusAsJson) {
   const auto json = only<native::status_report>().json;
   EXPECT_THAT(json, ::testing::HasSubstr("rocketmq_half_messages"));
   EXPECT_THAT(json, ::testing::HasSubstr("log_reader"));
+}
+
+TEST_F(NativeAdmin, AddsUpTheStatusOfThousandsOfQueues) {
+  open();
+  supervisor->on<ask_node_status>([this](const ask_node_status& x) {
+    node_status status;
+    status.id = x.id;
+    for (int n = 0; n < 100'000; ++n) {
+      const auto label = "queue=\"" + std::to_string(n) + "\"";
+      status.actors.push_back({"queue/16/" + std::to_string(n), {{"entries", label, 2}}, {}});
+      status.not_answering.push_back("queue/17/" + std::to_string(n));
+    }
+    status.actors.push_back({"half_store", {{"halves", "", 4}}, {}});
+    send(connection, status);
+  });
+  give(native::status{correlation{3}});
+  const auto json = nlohmann::json::parse(only<native::status_report>().json);
+  ASSERT_EQ(json["actors"].size(), 2U);
+  EXPECT_EQ(json["actors"][0]["actor"], "half_store");
+  EXPECT_EQ(json["actors"][1]["samples"][0]["value"], 200'000);
+  EXPECT_EQ(json["not_answering"].size(), 101U);
+  EXPECT_EQ(json["not_answering"].back(), "and 99900 more");
 }
 
 TEST_F(NativeAdmin, ListsTheQuarantineOfAllActors) {

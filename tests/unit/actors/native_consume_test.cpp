@@ -123,7 +123,7 @@ TEST_F(NativeConsume, Acknowledges) {
   native::acknowledge ack;
   ack.id = correlation{8};
   ack.group = billing;
-  ack.items = {{orders, queue_no{1}, queue_offset{4}, 77, true}};
+  ack.items = {{orders, queue_no{1}, queue_offset{4}, 77}};
   give(ack);
   const auto passed = consumers->take_last<acknowledge>();
   ASSERT_EQ(passed.items.size(), 1U);
@@ -141,7 +141,7 @@ TEST_F(NativeConsume, RefusesAcknowledgementsOfQueuesThatAreNotThere) {
   native::acknowledge ack;
   ack.id = correlation{8};
   ack.group = billing;
-  ack.items = {{orders, queue_no{9}, queue_offset{4}, 77, true}};
+  ack.items = {{orders, queue_no{9}, queue_offset{4}, 77}};
   give(ack);
   EXPECT_EQ(only<native::refused>().code, ec::unknown_queue);
 }
@@ -152,7 +152,7 @@ TEST_F(NativeConsume, AsksARestartedGroupAgainAndCallsAcknowledgementsUnknown) {
   native::acknowledge ack;
   ack.id = correlation{8};
   ack.group = billing;
-  ack.items = {{orders, queue_no{1}, queue_offset{4}, 77, true}};
+  ack.items = {{orders, queue_no{1}, queue_offset{4}, 77}};
   give(ack);
   auto next = make_probe();
   send(connection, consumer_group_found{billing, next->as<consumer_group_actor>(), incarnation{2}});
@@ -178,52 +178,112 @@ TEST_F(NativeConsume, BoundsFetchesOfOneConnection) {
   EXPECT_EQ(refused[0].code, ec::busy);
 }
 
-TEST_F(NativeConsume, BrowsesAQueueWithoutAGroup) {
+TEST_F(NativeConsume, PassesOnHowAMemberReads) {
   open_orders();
-  native::read_view view;
-  view.id = correlation{9};
-  view.topic = orders;
-  view.queue = queue_no{1};
-  view.offset = queue_offset{3};
-  give(view);
-  const auto asked = queue_probe->take_last<fetch_entries>();
-  EXPECT_EQ(asked.from, queue_offset{3});
-  records.cached[4000] = test::message_record_at(4000, "seen");
-  send(connection, entries_fetched{asked.id,
-                                   {orders, queue_no{1}},
-                                   ec::ok,
-                                   {},
-                                   queue_offset{4},
-                                   {{position{4000}, 100, 0, queue_offset{3}, 9}}});
-  run();
-  const auto got = only<native::delivered>();
-  ASSERT_EQ(got.items.size(), 1U);
-  EXPECT_EQ(got.items[0].lease, 0U);
-  EXPECT_EQ(got.items[0].payload.text(), "seen");
-  EXPECT_EQ(consumers->received().size(), 0U);
+  native::fetch f;
+  f.id = correlation{3};
+  f.group_name = "readers";
+  f.topic = orders;
+  f.start = {start_from::offset, 7};
+  f.terms = {delivery_mode::ordered, filter_kind::tags, "a || b"};
+  give(f);
+  const auto asked = consumers->take_last<fetch_messages>();
+  EXPECT_EQ(asked.start, f.start);
+  EXPECT_EQ(asked.terms, f.terms);
+  EXPECT_EQ(asked.member, "tester");
 }
 
-TEST_F(NativeConsume, ReadsTheOpViewInItsForm) {
-  open();
-  native::read_view view;
-  view.id = correlation{9};
-  view.topic = op_view_topic;
-  give(view);
-  view_read answer;
-  answer.id = reader->take_last<read_view>().id;
-  log_record record;
-  record.type = record_type::decide;
-  decide_record content;
-  content.op_offset = queue_offset{6};
-  record.content = content;
-  answer.records = {record};
-  answer.op_bodies = {"3,4,"};
-  send(connection, answer);
-  run();
+TEST_F(NativeConsume, RefusesAFilterThatCannotBeRead) {
+  open_orders();
+  native::fetch f;
+  f.id = correlation{3};
+  f.group_name = "readers";
+  f.topic = orders;
+  f.terms = {delivery_mode::concurrent, filter_kind::sql, "a == 1"};
+  give(f);
+  const auto refused = only<native::refused>();
+  EXPECT_EQ(refused.code, ec::bad_filter);
+  EXPECT_NE(refused.detail.find("character"), std::string::npos) << refused.detail;
+}
+
+TEST_F(NativeConsume, PassesOnWhatBecameOfMessages) {
+  open_orders();
+  answer(fetch().id, {});
+  native::acknowledge ack;
+  ack.id = correlation{8};
+  ack.group = billing;
+  ack.items = {{orders, queue_no{1}, queue_offset{4}, 77, handling::failed, {}, 500},
+               {orders, queue_no{2}, queue_offset{5}, 0, handling::done, queue_offset{9}}};
+  give(ack);
+  const auto passed = consumers->take_last<acknowledge>();
+  ASSERT_EQ(passed.items.size(), 2U);
+  EXPECT_EQ(passed.items[0].what, handling::failed);
+  EXPECT_EQ(passed.items[0].retry_ms, 500U);
+  EXPECT_EQ(passed.items[1].to, queue_offset{9});
+}
+
+TEST_F(NativeConsume, RefusesARangeThatEndsAtItsBeginning) {
+  open_orders();
+  answer(fetch().id, {});
+  native::acknowledge ack;
+  ack.id = correlation{8};
+  ack.group = billing;
+  ack.items = {{orders, queue_no{1}, queue_offset{4}, 0, handling::done, queue_offset{4}}};
+  give(ack);
+  EXPECT_EQ(only<native::refused>().code, ec::bad_request);
+}
+
+/// Two tags of one hash: the group can't tell them apart by the index alone.
+class NativeFilter : public NativeConsume {
+protected:
+  fetch_messages fetch_tag(const std::string& tag, std::uint32_t wait_ms = 500) {
+    native::fetch f;
+    f.id = correlation{3};
+    f.group_name = "readers";
+    f.topic = orders;
+    f.wait_ms = wait_ms;
+    f.terms = {delivery_mode::concurrent, filter_kind::tags, tag};
+    give(f);
+    return consumers->take_last<fetch_messages>();
+  }
+  void store(std::uint64_t at, std::string_view properties) {
+    auto record = test::message_record_at(at, std::string{properties} + "body");
+    std::get<message_record>(record.content).properties_size =
+        static_cast<std::uint32_t>(properties.size());
+    records.cached[at] = record;
+  }
+};
+
+TEST_F(NativeFilter, LeavesOutAnotherTagOfTheSameHash) {
+  ASSERT_EQ(tag_hash("Aa"), tag_hash("BB"));
+  open_orders();
+  store(4000, "TAGS\x01"
+              "Aa\x02");
+  store(8000, "TAGS\x01"
+              "BB\x02");
+  answer(fetch_tag("Aa").id, {handed(4000, 5), handed(8000, 6)});
   const auto got = only<native::delivered>();
   ASSERT_EQ(got.items.size(), 1U);
-  EXPECT_EQ(got.items[0].payload.text(), "3,4,");
-  EXPECT_EQ(got.items[0].offset, queue_offset{6});
+  EXPECT_EQ(got.items[0].lease, 5U);
+  const auto settled = consumers->take_last<acknowledge>();
+  ASSERT_EQ(settled.items.size(), 1U);
+  EXPECT_EQ(settled.items[0].what, handling::filtered);
+  EXPECT_EQ(settled.items[0].lease, 6U);
+}
+
+TEST_F(NativeFilter, AsksOnWithinItsWaitWhenNothingIsLeft) {
+  open_orders();
+  store(8000, "TAGS\x01"
+              "BB\x02");
+  const auto asked = fetch_tag("Aa");
+  EXPECT_EQ(asked.wait_ms, 500U);
+  advance(std::chrono::milliseconds{200});
+  answer(asked.id, {handed(8000, 6)});
+  EXPECT_TRUE(taken<native::delivered>().empty());
+  const auto again = consumers->take_last<fetch_messages>();
+  EXPECT_EQ(again.wait_ms, 300U);
+  answer(again.id, {});
+  EXPECT_TRUE(only<native::delivered>().items.empty());
 }
 
 } // namespace

@@ -196,6 +196,25 @@ TEST_F(NativeProduce, SaysUnknownWhenTheLogWasRestarted) {
   EXPECT_TRUE(taken<native::sent>().empty()) << "each request is answered once";
 }
 
+TEST_F(NativeProduce, TellsHowMuchRoomAFullDiskLacks) {
+  open_and_join();
+  give(native::send{{message(1)}}, native::send_half{{message(2)}});
+  const std::string shortage = "2 MiB free, 48 MiB needed";
+  send(connection, messages_stored{{{stored()[0].id, ec::disk_full, {}, {}, {}}}, shortage});
+  run();
+  const auto sent = only<native::sent>();
+  ASSERT_EQ(sent.details.size(), 1U);
+  EXPECT_EQ(sent.details[0].id, correlation{1});
+  EXPECT_EQ(sent.details[0].text, shortage);
+  halves_stored halves;
+  halves.detail = shortage;
+  halves.results.push_back(
+      {half_store->take_last<append_halves>().requests[0].id, ec::disk_full, {}, {}, {}});
+  send(connection, halves);
+  run();
+  EXPECT_EQ(only<native::half_stored>().details.at(0).text, shortage);
+}
+
 TEST_F(NativeProduce, SaysUnknownWhenTheHalfStoreWasRestarted) {
   open_and_join();
   give(native::send_half{{message(1)}});

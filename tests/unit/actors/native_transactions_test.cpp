@@ -28,6 +28,33 @@ protected:
     return made;
   }
 
+  /// OP STORE's summaries of decided ones.
+  void answer_page(correlation id, const std::vector<transaction_id>& ids, bool more) {
+    transactions_listed page;
+    page.id = id;
+    page.more = more;
+    for (const auto& one : ids) {
+      page.page.emplace_back().id = one;
+      page.page.back().state = transaction_state::committed;
+    }
+    send(connection, page);
+    run();
+  }
+
+  /// HALF STORE tells the lives that it was asked for so far, of two messages to `topic` each.
+  void answer_lives(topic_id topic) {
+    for (const auto& asked : half_store->take<find_transaction>()) {
+      transaction_found found;
+      found.id = asked.id;
+      found.life.id = asked.transaction;
+      found.life.state = transaction_state::committed;
+      found.life.messages = {{position{8}, topic, {}, {}, 0, 0},
+                             {position{16}, topic, {}, {}, 0, 0}};
+      send(connection, found);
+    }
+    run();
+  }
+
   void ask_for(std::uint64_t at, std::uint16_t attempt = 1) {
     records.cached[at] = test::message_record_at(at, "half body", record_type::half);
     auto one = order(at);
@@ -243,15 +270,72 @@ TEST_F(NativeTransactions, ListsWhatIsPendingAndThenWhatIsDecided) {
   run();
   const auto decided = op_store->take_last<list_transactions>();
   EXPECT_EQ(decided.max, 9U);
-  page.id = decided.id;
-  page.page[0].id = tx(8192);
-  page.more = true;
-  send(connection, page);
-  run();
+  answer_page(decided.id, {tx(8192)}, false);
+  answer_lives(orders);
   const auto answer = only<native::transactions>();
   ASSERT_EQ(answer.items.size(), 2U);
   EXPECT_EQ(answer.items[1].life.id, tx(8192));
-  EXPECT_TRUE(answer.more);
+  EXPECT_FALSE(answer.more);
+}
+
+TEST_F(NativeTransactions, ListsWholeLivesOfDecidedOnes) {
+  open();
+  native::list_transactions list;
+  list.id = correlation{4};
+  list.state = transaction_state::committed;
+  list.items_max = 200;
+  give(list);
+  std::vector<transaction_id> ids;
+  for (std::uint64_t i = 1; i <= 100; ++i)
+    ids.push_back(tx(4096 * i));
+  answer_page(op_store->take_last<list_transactions>().id, ids, false);
+  while (const auto asked = half_store->count<find_transaction>()) {
+    EXPECT_LE(asked, 2U) << "others wait for the same disk";
+    answer_lives(orders);
+  }
+  const auto answer = only<native::transactions>();
+  ASSERT_EQ(answer.items.size(), 100U);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    EXPECT_EQ(answer.items[i].life.id, ids[i]);
+    EXPECT_EQ(answer.items[i].life.messages.size(), 2U);
+  }
+}
+
+TEST_F(NativeTransactions, ListsTheSummaryOfOneThatCannotBeRead) {
+  open();
+  native::list_transactions list;
+  list.id = correlation{4};
+  list.state = transaction_state::committed;
+  give(list);
+  answer_page(op_store->take_last<list_transactions>().id, {tx(4096)}, false);
+  transaction_found lost;
+  const auto asked = half_store->take_last<find_transaction>();
+  lost.id = asked.id;
+  lost.life.id = asked.transaction;
+  lost.code = ec::transaction_quarantined;
+  send(connection, lost);
+  run();
+  EXPECT_EQ(only<native::transactions>().items.at(0).life.id, tx(4096));
+}
+
+TEST_F(NativeTransactions, LooksFurtherForDecidedOnesOfATopic) {
+  open();
+  native::list_transactions list;
+  list.id = correlation{4};
+  list.state = transaction_state::rolled_back;
+  list.topic = "orders";
+  list.items_max = 1;
+  give(list);
+  answer_page(op_store->take_last<list_transactions>().id, {tx(8192)}, true);
+  answer_lives(topic_id{77});
+  const auto next = op_store->take_last<list_transactions>();
+  EXPECT_EQ(next.after, position{8192});
+  answer_page(next.id, {tx(4096)}, false);
+  answer_lives(orders);
+  const auto answer = only<native::transactions>();
+  ASSERT_EQ(answer.items.size(), 1U);
+  EXPECT_EQ(answer.items[0].life.id, tx(4096));
+  EXPECT_FALSE(answer.more);
 }
 
 TEST_F(NativeTransactions, ListsDecidedOnesByState) {

@@ -247,5 +247,96 @@ TEST_F(Queue, SaysHowItIsGoing) {
   EXPECT_EQ(report.samples[1].value, 3.0);
 }
 
+// -- offsets of moments ---------------------------------------------------------------
+
+class QueueMoments : public Queue {
+protected:
+  /// `count` entries, each visible 10 ms after the one before.
+  queue_actor filled(std::uint64_t count) {
+    auto made = serving();
+    entries_visible shown{orders, position{9'000}, {}};
+    for (std::uint64_t n = 0; n < count; ++n)
+      shown.entries.push_back(at_time(n));
+    send(made, shown);
+    run();
+    return made;
+  }
+
+  static visible_entry at_time(std::uint64_t n) {
+    auto e = entry(n);
+    e.visible_ms = 1'000 + n * 10;
+    return e;
+  }
+
+  offset_found find(const queue_actor& in, start_point what) {
+    send_as(asker, in, find_offset{correlation{8}, orders, what});
+    run();
+    return asker->take_last<offset_found>();
+  }
+};
+
+TEST_F(QueueMoments, KnowsItsEnds) {
+  const auto queue = filled(5);
+  EXPECT_EQ(find(queue, {start_from::earliest, 0}).offset, queue_offset{0});
+  EXPECT_EQ(find(queue, {start_from::latest, 0}).offset, queue_offset{5});
+  EXPECT_EQ(find(queue, {start_from::offset, 3}).offset, queue_offset{3});
+  const auto behind = find(queue, {start_from::offset, 900});
+  EXPECT_EQ(behind.offset, queue_offset{5}) << "behind the end means the end";
+  EXPECT_EQ(behind.end, queue_offset{5});
+}
+
+TEST_F(QueueMoments, FindsAMomentInMemory) {
+  const auto queue = filled(5);
+  EXPECT_EQ(find(queue, {start_from::time, 0}).offset, queue_offset{0});
+  EXPECT_EQ(find(queue, {start_from::time, 1'010}).offset, queue_offset{1});
+  EXPECT_EQ(find(queue, {start_from::time, 1'011}).offset, queue_offset{2});
+  EXPECT_EQ(find(queue, {start_from::time, 9'999}).offset, queue_offset{5});
+}
+
+TEST_F(QueueMoments, FindsAMomentInDerivedRuns) {
+  constexpr std::uint64_t stored = 5'000;
+  const auto queue = filled(stored);
+  ask<unsaved_taken>(queue, take_unsaved{});
+  send(queue, run_saved{});
+  run();
+  int questions = 0;
+  reader->on<read_index>([&](const read_index& x) {
+    ++questions;
+    entries_fetched answer;
+    answer.id = x.id;
+    answer.queue = orders;
+    for (auto n = x.from.value; n < std::min(x.to.value, x.from.value + 100); ++n)
+      answer.entries.push_back(at_time(n));
+    send(queue, answer);
+  });
+  for (const std::uint64_t wanted : {0U, 1U, 99U, 2'500U, 4'999U}) {
+    questions = 0;
+    EXPECT_EQ(find(queue, {start_from::time, 1'000 + wanted * 10}).offset, queue_offset{wanted});
+    EXPECT_LE(questions, 14);
+  }
+  EXPECT_EQ(find(queue, {start_from::time, 999'999}).offset, queue_offset{stored});
+}
+
+TEST_F(QueueMoments, AsksARestartedReaderAgain) {
+  const auto queue = filled(100);
+  ask<unsaved_taken>(queue, take_unsaved{});
+  send(queue, run_saved{});
+  run();
+  find(queue, {start_from::time, 1'005});
+  reader->forget_all();
+  reader_life = incarnation{2};
+  send_peers(queue);
+  run();
+  EXPECT_EQ(reader->count<read_index>(), 1U);
+}
+
+TEST_F(QueueMoments, AnswersWhenItServes) {
+  const auto queue = start(true);
+  EXPECT_EQ(find(queue, {start_from::latest, 0}).id, correlation{});
+  send(queue, appender_registered{});
+  run();
+  EXPECT_EQ(asker->take_last<offset_found>().id, correlation{8});
+}
+
 } // namespace
 } // namespace handfast

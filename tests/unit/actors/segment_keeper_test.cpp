@@ -92,6 +92,9 @@ TEST_F(SegmentKeeper, ReportsAFullDiskOnceAndItsEndByItself) {
   auto said = commit_log->take<disk_state>();
   ASSERT_EQ(said.size(), 1u);
   EXPECT_TRUE(said[0].full);
+  EXPECT_TRUE(said[0].detail.starts_with("31 MiB free on the disk of log, ")) << said[0].detail;
+  EXPECT_NE(said[0].detail.find("32 MiB that stay free for checkpoints"), std::string::npos);
+  EXPECT_NE(said[0].detail.find("`store.segment_size`"), std::string::npos);
   disk.set_capacity(~std::uint64_t{0});
   advance(2s);
   said = commit_log->take<disk_state>();

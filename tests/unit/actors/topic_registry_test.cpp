@@ -163,6 +163,24 @@ TEST_F(TopicRegistry, BoundsQueues) {
   EXPECT_EQ(answer().why.code, ec::bad_request);
 }
 
+TEST_F(TopicRegistry, BoundsTheQueuesOfAllTopicsTogether) {
+  settings.topic.queues_max = 10;
+  EXPECT_EQ(make_topic("a").why.code, ec::ok);
+  send_as(asker, registry, put_topic{correlation{4}, "b", 4, {}});
+  send_as(asker, registry, put_topic{correlation{4}, "c", 4, {}});
+  run();
+  EXPECT_EQ(answer().why.code, ec::too_many_queues) << "those under way count, too";
+  make_durable();
+  resolve(asker, "d");
+  const auto refused = answer().why;
+  EXPECT_EQ(refused.code, ec::too_many_queues);
+  EXPECT_NE(refused.detail.find("topic.queues_max is 10"), std::string::npos) << refused.detail;
+  send_as(asker, registry, put_topic{correlation{4}, "e", 2, {}});
+  run();
+  make_durable();
+  EXPECT_EQ(answer().why.code, ec::ok);
+}
+
 TEST_F(TopicRegistry, DeletesATopicThatNobodyUses) {
   const auto id = make_topic("orders").topic.id;
   supervisor->forget_all();
@@ -283,6 +301,163 @@ TEST_F(TopicRegistry, StopsBehindItsOwnRecords) {
   make_durable();
   EXPECT_EQ(supervisor->count<stopped>(), 1U);
   EXPECT_TRUE(alive(registry));
+}
+
+// -- groups ---------------------------------------------------------------------------
+
+class GroupRegistry : public TopicRegistry {
+protected:
+  GroupRegistry() {
+    send_as(asker, registry, resolve_group{correlation{4}, "billing", true});
+    run();
+    make_durable();
+    billing = group_answer().group;
+    supervisor->on<find_consumer_group>([this](const find_consumer_group& x) {
+      send(registry, consumer_group_found{x.group, group->as<consumer_group_actor>(), {}});
+    });
+    half_store->on<ask_topic_usage>([this](const ask_topic_usage& x) {
+      send(registry, topic_usage{x.topic, pending, x.group});
+    });
+    group->on<end_group>([this](const end_group&) {
+      if (answers_end)
+        send(registry, group_ended{billing, end_code});
+    });
+  }
+
+  group_resolved group_answer() { return asker->take_last<group_resolved>(); }
+
+  void delete_billing() {
+    send_as(asker, registry, delete_group{correlation{6}, "billing"});
+    run();
+  }
+
+  void ask_box() {
+    send_as(group, registry, open_dead_letters{billing, {topic_id{77}}});
+    run();
+  }
+
+  std::shared_ptr<probe> group = make_probe();
+  group_id billing;
+  std::uint64_t pending = 0;
+  bool answers_end = true;
+  ec end_code = ec::ok;
+};
+
+TEST_F(GroupRegistry, TellsAGroupItsRulesNowAndWhenTheyChange) {
+  send_as(group, registry, ask_group_rules{billing});
+  run();
+  auto told = group->take_last<group_rules>();
+  EXPECT_EQ(told.name, "billing");
+  EXPECT_EQ(told.delivery_max, 0U);
+  attributes options;
+  options.delivery_max = 5;
+  send_as(asker, registry, put_group{correlation{5}, "billing", options});
+  run();
+  make_durable();
+  EXPECT_EQ(group_answer().group, billing);
+  EXPECT_EQ(group->take_last<group_rules>().delivery_max, 5U);
+}
+
+TEST_F(GroupRegistry, TellsThatAGroupIsNot) {
+  send_as(group, registry, ask_group_rules{group_id{99}});
+  run();
+  EXPECT_TRUE(group->take_last<group_rules>().name.empty());
+}
+
+TEST_F(GroupRegistry, MakesADeadLetterTopicWhateverTheLimits) {
+  settings.topic.auto_create = false;
+  settings.topic.max = 0;
+  settings.topic.queues_max = 0;
+  ask_box();
+  EXPECT_EQ(group->count<dead_letters_open>(), 0U);
+  make_durable();
+  EXPECT_EQ(last_meta.name, "%DLQ%billing");
+  EXPECT_EQ(last_meta.queues, 1U);
+  const auto open = group->take_last<dead_letters_open>();
+  EXPECT_EQ(open.why.code, ec::ok);
+  EXPECT_EQ(open.topic.value, last_meta.id);
+  EXPECT_EQ(open.origins.at(0).second, "77") << "a topic that is gone has only its number";
+  ask_box();
+  EXPECT_EQ(group->take_last<dead_letters_open>().topic, open.topic);
+  EXPECT_EQ(log->count<append_records>(), 0U);
+}
+
+TEST_F(GroupRegistry, TellsTheGroupWhenTheTopicCannotBeMade) {
+  ask_box();
+  const auto cookie = log->take_last<append_records>().records[0].cookie;
+  send(registry, append_refused{{cookie}, {ec::disk_full, {}}});
+  run();
+  EXPECT_EQ(group->take_last<dead_letters_open>().why.code, ec::disk_full);
+}
+
+TEST_F(GroupRegistry, LetsNoClientMakeOrWriteADeadLetterTopic) {
+  resolve(asker, "%DLQ%billing");
+  EXPECT_EQ(answer().why.code, ec::unknown_topic);
+  send_as(asker, registry, put_topic{correlation{3}, "%DLQ%billing", 4, {}});
+  run();
+  EXPECT_EQ(answer().why.code, ec::read_only_topic);
+  ask_box();
+  make_durable();
+  resolve(asker, "%DLQ%billing");
+  EXPECT_TRUE(answer().topic.read_only);
+}
+
+TEST_F(GroupRegistry, DeletesAGroupAndGivesItsNameANewId) {
+  delete_billing();
+  EXPECT_EQ(group->count<end_group>(), 1U);
+  EXPECT_EQ(asker->count<group_resolved>(), 0U);
+  make_durable();
+  EXPECT_EQ(last_meta.change, meta_change::group_deleted);
+  EXPECT_EQ(group_answer().why.code, ec::ok);
+  EXPECT_EQ(supervisor->take_last<group_gone>().group, billing);
+  send_as(asker, registry, resolve_group{correlation{4}, "billing", true});
+  run();
+  make_durable();
+  EXPECT_GT(group_answer().group, billing);
+}
+
+TEST_F(GroupRegistry, DoesNotDeleteAGroupWithMembersOrPendingTransactions) {
+  end_code = ec::group_in_use;
+  delete_billing();
+  EXPECT_EQ(group_answer().why.code, ec::group_in_use);
+  pending = 2;
+  delete_billing();
+  const auto refused = group_answer();
+  EXPECT_EQ(refused.why.code, ec::group_in_use);
+  EXPECT_NE(refused.why.detail.find("2 pending"), std::string::npos);
+  EXPECT_EQ(log->count<append_records>(), 0U);
+}
+
+TEST_F(GroupRegistry, RefusesTheNameWhileItsGroupIsBeingDeleted) {
+  answers_end = false;
+  delete_billing();
+  send_as(other, registry, resolve_group{correlation{4}, "billing", true});
+  run();
+  EXPECT_EQ(other->take_last<group_resolved>().why.code, ec::recovering);
+  send(registry, group_ended{billing, ec::ok});
+  run();
+  send_as(other, registry, resolve_group{correlation{4}, "billing", true});
+  run();
+  EXPECT_EQ(other->take_last<group_resolved>().why.code, ec::recovering);
+  make_durable();
+  EXPECT_EQ(group_answer().why.code, ec::ok);
+}
+
+TEST_F(GroupRegistry, LetsTheGroupLiveOnWhenTheLogRefuses) {
+  send_as(group, registry, ask_group_rules{billing});
+  delete_billing();
+  group->forget_all();
+  const auto cookie = log->take_last<append_records>().records[0].cookie;
+  send(registry, append_refused{{cookie}, {ec::disk_full, {}}});
+  run();
+  EXPECT_EQ(group_answer().why.code, ec::disk_full);
+  EXPECT_EQ(group->take_last<group_rules>().name, "billing");
+}
+
+TEST_F(GroupRegistry, DeletesNoGroupThatIsNot) {
+  send_as(asker, registry, delete_group{correlation{6}, "nobody"});
+  run();
+  EXPECT_EQ(group_answer().why.code, ec::unknown_group);
 }
 
 } // namespace

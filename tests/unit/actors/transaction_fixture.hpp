@@ -393,6 +393,8 @@ public:
     unsynced.push_back(std::move(r));
   }
 
+  std::size_t appends = 0; ///< messages to the log with records
+
 private:
   void spawn_op_store(bool whole) {
     const auto life = next_life();
@@ -410,6 +412,7 @@ private:
   }
 
   void on_append(const append_records& x) {
+    ++appends;
     if (x.who.life < registered_[x.who.role])
       return;
     if (refuse != ec::ok) {

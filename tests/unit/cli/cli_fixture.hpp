@@ -37,14 +37,25 @@ public:
     now_ = now;
     return *this;
   }
+  /// Standard output is a terminal with so many columns.
+  cli& width(std::size_t columns) {
+    width_ = columns;
+    return *this;
+  }
   [[nodiscard]] ended run(std::vector<std::string> arguments) const {
     std::istringstream in{input_};
     std::ostringstream out;
     std::ostringstream err;
-    console io{in, out, err, false, colours_, [this](std::string_view name) {
+    console io{in,
+               out,
+               err,
+               false,
+               colours_,
+               [this](std::string_view name) {
                  auto found = variables_.find(std::string{name});
                  return found == variables_.end() ? std::nullopt : std::optional{found->second};
-               }};
+               },
+               width_};
     if (now_ != 0)
       io.wall = [this] { return now_; };
     auto code = ::handfast::cli::run(std::move(arguments), io);
@@ -56,6 +67,7 @@ private:
   std::map<std::string, std::string> variables_;
   bool colours_ = false;
   wall_ms now_ = 0;
+  std::size_t width_ = 0;
 };
 
 inline ended run_cli(std::vector<std::string> arguments) {

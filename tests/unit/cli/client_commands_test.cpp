@@ -1,4 +1,8 @@
+#include "messages/order_key.hpp"
+#include "runtime/cli/progress.hpp"
+#include "runtime/cli/values.hpp"
 #include "tests/support/fake_node.hpp"
+#include "tests/support/own_folder.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -82,6 +86,14 @@ TEST(Unreachable, IsSaidAtOnceByEveryClientCommand) {
            {"delay", "list"},
            {"delay", "cancel", "4096"},
            {"group", "list"},
+           {"group", "show", "g"},
+           {"group", "set", "g", "--delivery-max", "5"},
+           {"group", "reset", "g", "orders", "--to", "latest"},
+           {"group", "delete", "g"},
+           {"dlq", "list"},
+           {"dlq", "list", "g"},
+           {"dlq", "resend", "g"},
+           {"consume", "orders", "--broadcast"},
            {"quarantine", "list"}}) {
     auto name = ::testing::PrintToString(arguments);
     arguments.insert(arguments.end(), {"--server", nobody});
@@ -128,7 +140,8 @@ TEST_F(ClientCommands, ProduceNamesTopicAndRemedyWhenRefused) {
   auto refused = run({"produce", "nowhere", "x"});
   EXPECT_EQ(refused.code, exit_refused);
   EXPECT_EQ(refused.out, "");
-  EXPECT_THAT(refused.err, HasSubstr("topic 'nowhere': unknown topic. Create it with"));
+  EXPECT_EQ(refused.err, "handfast: topic 'nowhere' does not exist. Create it with `handfast topic "
+                         "create nowhere`, or set `topic.auto_create = true`.\n");
 }
 
 TEST_F(ClientCommands, ProduceRefusesABodyOverTheLimit) {
@@ -226,10 +239,23 @@ TEST_F(ClientCommands, ConsumePrintsBodiesOnlyAndAcknowledgesThem) {
   done(run({"produce", "orders", "one"}));
   done(run({"produce", "orders", "two"}));
   EXPECT_EQ(done(run({"consume", "orders", "--group", "mail", "--max", "2"})), "one\ntwo\n");
-  EXPECT_EQ(node.acknowledged.size(), 2u);
+  ASSERT_EQ(node.acknowledged.size(), 1u);
+  EXPECT_EQ(node.acknowledged.at(0).to, queue_offset{2});
+}
+
+TEST_F(ClientCommands, ConsumeRefusesATopicThatIsNotThereAndMakesNone) {
+  done(run({"produce", "orders", "one"}));
+  auto refused = run({"consume", "ordes", "--group", "mail", "--wait", "0"});
+  EXPECT_EQ(refused.code, exit_refused);
+  EXPECT_EQ(refused.err,
+            "handfast: topic 'ordes' does not exist. Did you mean 'orders'? Else create "
+            "it with `handfast topic create ordes`.\n");
+  EXPECT_EQ(json::parse(done(run({"topic", "list", "--json"}))).size(), 1u);
 }
 
 TEST_F(ClientCommands, ConsumeEndsWhenNothingComes) {
+  done(run({"produce", "orders", "one"}));
+  node.visible.clear();
   auto none = run({"consume", "orders", "--group", "mail", "--wait", "0"});
   EXPECT_EQ(none.code, exit_done);
   EXPECT_EQ(none.out, "");
@@ -265,6 +291,105 @@ TEST_F(ClientCommands, ConsumeSendsReadersOfViewsToBrowse) {
   EXPECT_THAT(refused.err, HasSubstr("handfast browse RMQ_SYS_TRANS_HALF_TOPIC"));
 }
 
+TEST_F(ClientCommands, ConsumeTellsTheNodeWhatIsWanted) {
+  done(run({"produce", "orders", "x"}));
+  done(run({"consume", "orders", "--group", "mail", "--wait", "0", "--tag", "a || b", "--ordered",
+            "--from", "offset:7"}));
+  const auto& asked = node.fetches.at(0);
+  EXPECT_EQ(asked.start, (start_point{start_from::offset, 7}));
+  EXPECT_EQ(asked.terms, (subscription_terms{delivery_mode::ordered, filter_kind::tags, "a || b"}));
+}
+
+TEST_F(ClientCommands, ConsumeReportsTheFirstOnesAsFailed) {
+  for (const auto* body : {"one", "two", "three"})
+    done(run({"produce", "orders", body}));
+  done(run({"consume", "orders", "--group", "mail", "--max", "3", "--fail", "2", "--retry-after",
+            "0.5"}));
+  ASSERT_EQ(node.acknowledged.size(), 3u);
+  for (const auto& item : node.acknowledged) {
+    const bool failed = item.offset < queue_offset{2};
+    EXPECT_EQ(item.what, failed ? handling::failed : handling::done);
+    EXPECT_EQ(item.retry_ms, failed ? 500u : 0u);
+  }
+}
+
+TEST_F(ClientCommands, ConsumeBroadcastingKeepsItsPlaceInAFile) {
+  const handfast::test::own_folder folder;
+  const auto file = (folder.path() / "offsets").string();
+  done(run({"produce", "orders", "one"}));
+  const std::vector<std::string> listen{"consume", "orders", "--broadcast", "--from", "earliest",
+                                        "--wait",  "0",      "--offsets",   file};
+  EXPECT_EQ(done(run(listen)), "one\n");
+  done(run({"produce", "orders", "two"}));
+  EXPECT_EQ(done(run(listen)), "two\n");
+  EXPECT_TRUE(node.acknowledged.empty());
+}
+
+TEST_F(ClientCommands, ConsumeWantsAGroupOrNone) {
+  auto neither = run({"consume", "orders"});
+  EXPECT_EQ(neither.code, exit_usage);
+  EXPECT_THAT(neither.err, HasSubstr("--group GROUP, or --broadcast"));
+  EXPECT_EQ(run({"consume", "orders", "--group", "g", "--broadcast"}).code, exit_usage);
+}
+
+TEST_F(ClientCommands, ConsumeSaysWhatIsWrongWithAFilter) {
+  auto wrong = run({"consume", "orders", "--group", "g", "--filter", "a == 1"});
+  EXPECT_EQ(wrong.code, exit_usage);
+  EXPECT_THAT(wrong.err, HasSubstr("at character 4"));
+  EXPECT_EQ(run({"consume", "orders", "--group", "g", "--tag", "a", "--filter", "a = 1"}).code,
+            exit_usage);
+}
+
+TEST_F(ClientCommands, ProduceSendsTheOrderKey) {
+  done(run({"produce", "orders", "x", "--order-key", "order 1"}));
+  EXPECT_EQ(node.visible.at(0).order_hash, order_hash("order 1"));
+}
+
+// -- groups --------------------------------------------------------------------
+
+TEST_F(ClientCommands, GroupShowTellsMembersTermsAndProgress) {
+  const auto page = done(run({"group", "show", "readers"}));
+  EXPECT_THAT(page, HasSubstr("reads orders   in any order, tags paid\n"));
+  EXPECT_THAT(page, HasSubstr("3 since the node's start: `handfast dlq list readers`"));
+  EXPECT_THAT(page, HasSubstr("alice"));
+  auto value = json::parse(done(run({"group", "show", "readers", "--json"})));
+  EXPECT_EQ(value["progress"][0]["done"], 5);
+  EXPECT_EQ(value["terms"][0]["tags"], "paid");
+  auto nobody_there = run({"group", "show", "nobody"});
+  EXPECT_EQ(nobody_there.code, exit_refused);
+  EXPECT_THAT(nobody_there.err, HasSubstr("group 'nobody'"));
+}
+
+TEST_F(ClientCommands, GroupResetTellsWhereTheGroupGoesOn) {
+  done(run({"produce", "orders", "x"}));
+  EXPECT_EQ(done(run({"group", "reset", "mail", "orders", "--to", "offset:5", "--queue", "0"})),
+            "mail goes on in orders, queue 0, at offset 5\n");
+  const auto& asked = node.resets.at(0);
+  EXPECT_EQ(asked.point, (start_point{start_from::offset, 5}));
+  EXPECT_TRUE(asked.one_queue);
+  auto wrong = run({"group", "reset", "mail", "orders", "--to", "yesterday"});
+  EXPECT_EQ(wrong.code, exit_usage);
+  EXPECT_THAT(wrong.err, HasSubstr("how long ago such as 30m, not 'yesterday'"));
+}
+
+TEST(StartPoints, AreReadAsPeopleWriteThem) {
+  EXPECT_EQ(parse_start("earliest", 0), (start_point{start_from::earliest, 0}));
+  EXPECT_EQ(parse_start("latest", 0), (start_point{start_from::latest, 0}));
+  EXPECT_EQ(parse_start("offset:12", 0), (start_point{start_from::offset, 12}));
+  EXPECT_EQ(parse_start("1970-01-01T00:00:05Z", 0), (start_point{start_from::time, 5'000}));
+  EXPECT_EQ(parse_start("2s", 10'000), (start_point{start_from::time, 8'000}));
+  EXPECT_EQ(parse_start("3h", 10'000), (start_point{start_from::time, 0}));
+  for (const auto* wrong : {"", "offset:", "offset:-1", "offset:1x", "12", "1970-13-01T00:00Z"})
+    EXPECT_FALSE(parse_start(wrong, 0)) << wrong;
+}
+
+TEST(Progress, ShowsABarIfTheEndIsKnown) {
+  EXPECT_EQ(progress_line("resending", 1'000, 2'000),
+            "resending  [##########..........]  50 %  1,000 of 2,000");
+  EXPECT_EQ(progress_line("looking", 7, 0), "looking  7");
+  EXPECT_EQ(progress_line("resending", 5, 4), "resending  [####################]  100 %  5 of 4");
+}
+
 // -- topics and status -------------------------------------------------------
 
 TEST_F(ClientCommands, TopicsAreListedPageByPage) {
@@ -277,7 +402,17 @@ TEST_F(ClientCommands, TopicsAreListedPageByPage) {
 TEST_F(ClientCommands, DeletingAnUnknownTopicIsRefused) {
   auto refused = run({"topic", "delete", "nowhere"});
   EXPECT_EQ(refused.code, exit_refused);
-  EXPECT_THAT(refused.err, HasSubstr("'nowhere'"));
+  EXPECT_THAT(refused.err, HasSubstr("topic 'nowhere' does not exist"));
+}
+
+TEST_F(ClientCommands, DeletingATopicInUseNamesBothRemedies) {
+  node.refuse(frame_kind::topic_delete, ec::topic_in_use,
+              "'orders' has 1 message of pending transactions");
+  auto refused = run({"topic", "delete", "orders"});
+  EXPECT_EQ(refused.code, exit_refused);
+  EXPECT_THAT(refused.err, HasSubstr("topic 'orders' has 1 message of pending transactions. "));
+  EXPECT_THAT(refused.err, HasSubstr("`handfast tx list --state pending --topic orders`"));
+  EXPECT_THAT(refused.err, HasSubstr("`handfast topic delete orders --force`"));
 }
 
 TEST_F(ClientCommands, StatusPrintsWhatTheNodeSays) {

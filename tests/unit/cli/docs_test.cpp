@@ -33,6 +33,50 @@ TEST(Docs, AreCheckedInAsTheProgramPrintsThem) {
       << "write it anew with: handfast docs cli > docs/cli.md";
 }
 
+/// Whether a command line asks for what is there; it is not run.
+ended parsed(std::string line) {
+  std::vector<std::string> words;
+  std::string word;
+  char quote = 0;
+  bool inside = false;
+  for (const char c : line + " ") {
+    if (quote != 0 && c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+      inside = true;
+    } else if (quote == 0 && c == ' ') {
+      if (inside)
+        words.push_back(word);
+      word.clear();
+      inside = false;
+    } else {
+      word += c;
+      inside = true;
+    }
+  }
+  words.erase(words.begin());
+  words.insert(words.end(), {"--server", nobody});
+  return run_cli(words);
+}
+
+TEST(Docs, ShowCommandLinesThatTheProgramTakes) {
+  const auto page = content_of(HANDFAST_SOURCE_DIR "/docs/consuming.md");
+  constexpr std::string_view opening = "```sh\n";
+  auto lines = 0;
+  for (std::size_t at = 0; (at = page.find(opening, at)) != std::string::npos;) {
+    at += opening.size();
+    std::istringstream block{page.substr(at, page.find("```", at) - at)};
+    for (std::string line; std::getline(block, line); ++lines) {
+      if (line.find("--offsets") != std::string::npos)
+        continue; // would make the file
+      const auto run = parsed(line);
+      EXPECT_EQ(run.code, exit_unknown) << line << '\n' << run.err; // no node is there
+    }
+  }
+  EXPECT_GE(lines, 15);
+}
+
 TEST(Readme, ShowsCodeOfTheExampleThatIsBuilt) {
   auto readme = content_of(HANDFAST_SOURCE_DIR "/README.md");
   auto example = content_of(HANDFAST_SOURCE_DIR "/examples/order_payment.cpp");

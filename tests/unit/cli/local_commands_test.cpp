@@ -81,12 +81,20 @@ TEST_F(LogCommands, RefuseAFolderThatIsNoStore) {
     auto run = run_cli({"log", command, path});
     EXPECT_EQ(run.code, exit_refused);
     EXPECT_THAT(run.err, HasSubstr(path.string()));
-    EXPECT_THAT(run.err, HasSubstr("Choose an empty folder or one that a node made"));
+    EXPECT_THAT(run.err, HasSubstr("Name the data folder of a node"));
   }
 }
 
 TEST_F(LogCommands, RefuseAFolderThatIsNotThere) {
-  EXPECT_EQ(run_cli({"log", "verify", path / "none"}).code, exit_refused);
+  auto run = run_cli({"log", "verify", path / "none"});
+  EXPECT_EQ(run.code, exit_refused);
+  EXPECT_THAT(run.err, HasSubstr("there is no folder"));
+}
+
+TEST_F(LogCommands, RefuseARangeThatIsEmpty) {
+  auto run = run_cli({"log", "dump", path, "--from", "800", "--to", "800"});
+  EXPECT_EQ(run.code, exit_usage);
+  EXPECT_THAT(run.err, HasSubstr("does not lie behind --from"));
 }
 
 TEST(RecordView, SummarisesDecisions) {
@@ -97,7 +105,30 @@ TEST(RecordView, SummarisesDecisions) {
   decide.decisions.push_back({position{4'160}, outcome::committed, origin::check, 1, group_id{9}});
   decide.entries.push_back({});
   record.content = decide;
-  EXPECT_EQ(summary_of(record), "op 4: 4160 committed by check; topic 0/0@0");
+  EXPECT_EQ(summary_of(record), "4160 committed by a check, visible: topic 0 queue 0 offset 0");
+  auto value = json_of(record, false);
+  EXPECT_EQ(value["op_offset"], 4);
+  EXPECT_EQ(value["decisions"][0]["by"], "check");
+  EXPECT_EQ(value["entries"].size(), 1u);
+}
+
+TEST(RecordView, NamesTopicsAndGroupsWhoseRecordsItRead) {
+  known_names names;
+  log_record made;
+  made.type = record_type::meta;
+  made.content = meta_record{meta_change::topic_put, 16, "orders", 4, {}};
+  names.learn(made);
+  made.content = meta_record{meta_change::group_put, 1, "shop", 0, {}};
+  names.learn(made);
+  log_record record;
+  record.type = record_type::half;
+  message_record half;
+  half.topic = topic_id{16};
+  half.group = group_id{1};
+  record.content = half;
+  EXPECT_THAT(summary_of(record, names), HasSubstr("orders queue 0 offset 0, of shop"));
+  EXPECT_THAT(summary_of(record), HasSubstr("topic 16 queue 0 offset 0, of group 1"));
+  EXPECT_EQ(json_of(record, false, names)["topic_name"], "orders");
 }
 
 TEST(RecordView, KeepsBodiesOutUnlessAsked) {
@@ -122,7 +153,7 @@ const auto a_status = nlohmann::ordered_json::parse(R"({
       {"actor": "consumer-group/1", "samples": [
         {"name": "rocketmq_consumer_lag_messages", "labels": "queue=\"0\"", "value": 4.0},
         {"name": "rocketmq_consumer_lag_messages", "labels": "queue=\"1\"", "value": 1000.0}]}],
-    "not_answering": 1,
+    "not_answering": ["log_reader", "queue/16/3"],
     "restarts": {"half_store": 2, "queue": 0}})");
 
 std::string summary_of_status(const nlohmann::ordered_json& status) {
@@ -135,7 +166,7 @@ TEST(StatusView, SumsUpWhatTheActorsSay) {
   EXPECT_EQ(summary_of_status(a_status), "transactions    3 pending\n"
                                          "consumers       1,004 messages behind\n"
                                          "log             1.5 KiB written\n"
-                                         "not answering   1 actor\n"
+                                         "not answering   log_reader, queue/16/3\n"
                                          "restarts        2 of half store\n"
                                          "quarantine      2: see `handfast quarantine list`\n");
 }

@@ -110,6 +110,40 @@ TEST(Table, AlignsColumns) {
                        "a       1,000  \n");
 }
 
+TEST(Text, IsShortenedByCharactersNotBytes) {
+  EXPECT_EQ(shortened("orders", 6), "orders");
+  EXPECT_EQ(shortened("orders", 5), "orde~");
+  EXPECT_EQ(shortened("\xc3\xa4\xc3\xb6\xc3\xbc", 2), "\xc3\xa4~");
+}
+
+TEST(Text, IsWrappedAtBlanks) {
+  const std::vector<std::string> three{"one two", "three", "a-very-long-word"};
+  EXPECT_EQ(wrapped("one two three a-very-long-word", 9), three);
+  EXPECT_EQ(wrapped("one  two", 0), std::vector<std::string>{"one  two"});
+  EXPECT_EQ(wrapped("", 9), std::vector<std::string>{""});
+}
+
+TEST(Table, KeepsToTheWidthOfTheTerminal) {
+  table rows{{{"NAME", false, true}, {"COUNT", true}, {"WHAT"}}};
+  rows.add({"a-very-long-name", "7", "several words that go on below"});
+  std::ostringstream out;
+  rows.print(out, false, 34);
+  EXPECT_EQ(out.str(), "NAME            COUNT  WHAT\n"
+                       "a-very-long-n~      7  several\n"
+                       "                       words that\n"
+                       "                       go on below\n");
+}
+
+TEST(FactSheet, GoesOnInFurtherLines) {
+  fact_sheet facts;
+  facts.add("log", "2 KiB written, 1 KiB since the last checkpoint");
+  std::ostringstream out;
+  facts.print(out, false, 30);
+  EXPECT_EQ(out.str(), "log   2 KiB written, 1 KiB\n"
+                       "      since the last\n"
+                       "      checkpoint\n");
+}
+
 TEST(Table, ColoursOnlyWhenAsked) {
   EXPECT_EQ(painted("x", look::bad, false), "x");
   EXPECT_EQ(painted("x", look::bad, true), "\x1b[31mx\x1b[0m");

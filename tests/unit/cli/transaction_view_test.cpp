@@ -132,7 +132,54 @@ TEST(ListOfTransactions, HasARowForEach) {
   print_lives(out, {a_life{}, committed}, false);
   EXPECT_THAT(out.str(), HasSubstr("0000000000001040ABCDEF01  pending    shop   orders +1"));
   EXPECT_THAT(out.str(), HasSubstr("asked in 4.0 s\n"));
-  EXPECT_THAT(out.str(), HasSubstr("by the producer\n"));
+  EXPECT_THAT(out.str(), HasSubstr("by producer\n"));
+}
+
+std::string row_of(const native::transaction_info& transaction, std::size_t width = 0) {
+  std::ostringstream out;
+  print_lives(out, {transaction}, false, width);
+  auto page = out.str();
+  return page.substr(page.find('\n') + 1);
+}
+
+TEST(ListOfTransactions, ShowsNoFalseNumbers) {
+  auto life = a_life{}.decided(transaction_state::rolled_back, origin::admin, 13);
+  life.life().messages.resize(1);
+  life.life().messages_partial = true;
+  life.life().attempts_unknown = true;
+  EXPECT_THAT(row_of(life), HasSubstr("  1+  13 ms      -  by operator\n"));
+  life.life().messages.clear();
+  EXPECT_THAT(row_of(life), HasSubstr("   -  13 ms      -  by operator\n"));
+  life.life().attempts_unknown = false;
+  EXPECT_THAT(row_of(life), HasSubstr("   -  13 ms      0  by operator\n"));
+  EXPECT_TRUE(json_of(life)["messages_partial"]);
+}
+
+TEST(ListOfTransactions, FitsA80ColumnTerminal) {
+  native::transaction_info life =
+      a_life{}.decided(transaction_state::rolled_back, origin::check, 1);
+  life.topics = {std::string(40, 't')};
+  life.group = std::string(127, 'g');
+  std::istringstream lines{row_of(life, 80)};
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(LifeOfATransaction, FitsA80ColumnTerminalWithoutCuttingIds) {
+  auto life = a_life{}.decided(transaction_state::given_up, origin::policy, 500'000);
+  std::ostringstream out;
+  print_life(out, life, false, 80);
+  std::istringstream lines{out.str()};
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(line.size(), 80u) << line;
+  EXPECT_THAT(out.str(), HasSubstr("0000000000001040ABCDEF01\n"));
+}
+
+TEST(LifeOfATransaction, SaysThatAsksAreNotKnownAnyMore) {
+  auto life = a_life{}.decided(transaction_state::committed, origin::producer, 12);
+  life.life().attempts_unknown = true;
+  EXPECT_THAT(told(life)[1], HasSubstr("not known any more"));
+  EXPECT_TRUE(json_of(life)["checks"]["asked"].is_null());
 }
 
 TEST(ListOfTransactions, SaysNothingOfATimeThatIsNotKnown) {

@@ -47,6 +47,17 @@ TEST(Usage, NamesTheOptionThatIsMissing) {
   expect_usage(run_cli({"topic", "show"}), "NAME is required");
 }
 
+TEST(Usage, FitsTheHelpToTheTerminal) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--help"}, {"topic", "create", "--help"}}) {
+    auto narrow = cli{}.width(80).run(words);
+    std::istringstream lines{narrow.out};
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(line.size(), 80u) << line;
+    EXPECT_THAT(narrow.out, HasSubstr("HANDFAST_SERVER, else\n" + std::string(30, ' ')));
+  }
+}
+
 TEST(Usage, WantsACommand) {
   expect_usage(run_cli({}), "wants a command: topic, produce, consume");
   expect_usage(run_cli({"tx"}), "`handfast tx` wants a command: send, listen");
@@ -77,7 +88,7 @@ TEST(Usage, RefusesGarbageForChoices) {
   expect_usage(run_cli({"tx", "listen", "--group", "g", "--answer", "comit"}),
                "takes commit, rollback or unknown, not 'comit'; did you mean 'commit'?");
   expect_usage(run_cli({"consume", "orders", "--group", "g", "--from", "middle"}),
-               "takes earliest or latest");
+               "takes earliest, latest, offset:N");
   expect_usage(run_cli({"tx", "list", "--state", "undecided"}), "takes pending, deciding");
 }
 

@@ -127,6 +127,20 @@ TEST(TopicRules, MergesMessageTopicGroupAndNode) {
   EXPECT_EQ(rules.policy_of({}, payments, group_id{1}, 0).check_max, 15u);
 }
 
+TEST(TopicRules, GiveTheTimeoutOfTheMergedRules) {
+  topic_rules rules;
+  attributes options;
+  options.transaction_timeout_ms = 800;
+  rules.apply({meta_change::topic_put, orders.value, "o", 4, options});
+  options.transaction_timeout_ms = 900;
+  rules.apply({meta_change::group_put, shop.value, "s", 0, options});
+  for (const auto topic : {orders, payments})
+    for (const auto group : {shop, group_id{1}})
+      for (const std::uint32_t own : {0, 1'234})
+        EXPECT_EQ(rules.timeout_of({}, topic, group, own),
+                  rules.policy_of({}, topic, group, own).timeout);
+}
+
 TEST(TopicRules, ComeBackFromTheirSlice) {
   topic_rules rules;
   attributes options;
@@ -152,6 +166,24 @@ TEST(AskHistory, KeepsTheNewestOfEachAndForgetsTheOldestTransactions) {
   asks.add(position{3}, {});
   EXPECT_TRUE(asks.of(position{1}).empty());
   EXPECT_EQ(asks.size(), 2u);
+}
+
+TEST(AskHistory, SaysOfWhichItKnowsAllAsks) {
+  ask_history asks{2};
+  EXPECT_FALSE(asks.knows(position{500}));
+  asks.begin_at(position{100});
+  asks.begin_at(position{900});
+  EXPECT_FALSE(asks.knows(position{92})) << "asked before this history began, perhaps";
+  EXPECT_TRUE(asks.knows(position{100}));
+  asks.add(position{92}, {});
+  EXPECT_TRUE(asks.knows(position{92}));
+  asks.add(position{200}, {});
+  asks.add(position{300}, {}); // forgets the first
+  asks.add(position{400}, {}); // and the second
+  EXPECT_FALSE(asks.knows(position{92}));
+  EXPECT_FALSE(asks.knows(position{200}));
+  EXPECT_TRUE(asks.knows(position{300}));
+  EXPECT_TRUE(asks.knows(position{208}));
 }
 
 TEST(DecisionRules, OnlyTheOppositeIsAConflict) {

@@ -142,5 +142,41 @@ TEST(ProgressTable, KnowsItsSlicesByName) {
   EXPECT_EQ(progress_table::group_of_slice("topics"), group_id{});
 }
 
+dead_letter_record letter_of(group_id group, std::uint64_t offset) {
+  dead_letter_record letter;
+  letter.group = group;
+  letter.topic = orders.topic;
+  letter.queue = orders.queue;
+  letter.offset = queue_offset{offset};
+  return letter;
+}
+
+TEST(ProgressTable, EndsAMessageWithItsDeadLetter) {
+  progress_table table{billing};
+  queue_progress p;
+  p.count_attempt(0);
+  table.apply(p.record(billing, orders));
+  table.apply(letter_of(billing, 0));
+  EXPECT_EQ(table.find(orders)->base(), 1U);
+  EXPECT_EQ(table.find(orders)->attempted(), 0U);
+  table.apply(letter_of(billing, 0));
+  EXPECT_EQ(table.find(orders)->base(), 1U) << "a repeat changes nothing";
+}
+
+TEST(ProgressTable, IgnoresDeadLettersOfOtherGroups) {
+  progress_table table{billing};
+  table.apply(letter_of(group_id{99}, 0));
+  EXPECT_EQ(table.find(orders), nullptr);
+}
+
+TEST(QueueProgress, CountsWhatIsNotDone) {
+  queue_progress p;
+  p.advance_to(2);
+  p.mark_done(4, 6);
+  EXPECT_EQ(p.not_done_below(2), 0U);
+  EXPECT_EQ(p.not_done_below(5), 2U);
+  EXPECT_EQ(p.not_done_below(10), 6U);
+}
+
 } // namespace
 } // namespace handfast

@@ -1,5 +1,5 @@
 #include "actors/folds/topic_table.hpp"
-#include "messages/assert.hpp"
+#include "messages/record_rule.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,6 +27,19 @@ topic_table saved_and_loaded(const topic_table& from) {
     to.load(std::string{topic_table::slice_name}, from.save(cursor));
   } while (!cursor.empty());
   return to;
+}
+
+TEST(TopicTable, CountsTheQueuesOfAllUserTopics) {
+  topic_table table;
+  EXPECT_EQ(table.user_queues(), 0U);
+  table.apply(topic_put(16, "a", 4));
+  table.apply(topic_put(17, "b", 8));
+  table.apply(topic_put(17, "b", 8));
+  EXPECT_EQ(table.user_queues(), 12U);
+  EXPECT_EQ(saved_and_loaded(table).user_queues(), 12U);
+  table.apply(change(meta_change::topic_deleted, 16, "a"));
+  table.apply(change(meta_change::topic_deleted, 16, "a"));
+  EXPECT_EQ(table.user_queues(), 8U);
 }
 
 TEST(TopicTable, HasTheSystemTopicsFromTheStart) {
@@ -67,7 +80,7 @@ TEST(TopicTable, NeverUsesAnIdTwice) {
 TEST(TopicTable, RefusesASecondIdForATakenName) {
   topic_table table;
   table.apply(topic_put(16, "orders"));
-  EXPECT_THROW(table.apply(topic_put(17, "orders")), invariant_broken);
+  EXPECT_THROW(table.apply(topic_put(17, "orders")), rule_broken);
 }
 
 TEST(TopicTable, KeepsQueuesThatItOnceHad) {

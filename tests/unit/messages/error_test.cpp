@@ -35,6 +35,7 @@ constexpr bool is_code(ec code) {
   case ec::bad_filter:
   case ec::group_in_use:
   case ec::bad_delay:
+  case ec::too_many_queues:
   case ec::unknown_transaction:
   case ec::transaction_expired:
   case ec::wrong_group:
@@ -67,6 +68,7 @@ constexpr bool is_code(ec code) {
   case ec::position_not_found:
   case ec::config_invalid:
   case ec::internal:
+  case ec::address_in_use:
     return true;
   }
   return false;

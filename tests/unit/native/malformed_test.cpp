@@ -99,6 +99,28 @@ bool decode_any(const frame& f) {
     return decodes(quarantine_page{});
   case frame_kind::delayed_page:
     return decodes(delayed_page{});
+  case frame_kind::subscribe:
+    return decodes(subscribe{});
+  case frame_kind::credit:
+    return decodes(credit{});
+  case frame_kind::unsubscribe:
+    return decodes(unsubscribe{});
+  case frame_kind::read_queues:
+    return decodes(read_queues{});
+  case frame_kind::find_offsets:
+    return decodes(find_offsets{});
+  case frame_kind::group_show:
+    return decodes(group_show{});
+  case frame_kind::group_set:
+    return decodes(group_set{});
+  case frame_kind::group_delete:
+    return decodes(group_delete{});
+  case frame_kind::reset_progress:
+    return decodes(reset_progress{});
+  case frame_kind::offsets:
+    return decodes(offsets{});
+  case frame_kind::group_description:
+    return decodes(group_description{});
   }
   return false;
 }
@@ -145,6 +167,11 @@ std::vector<std::string> samples() {
           encoded(hello{}),
           encoded(join_producer_group{{1}, "g", {"a", "b"}, 1}),
           encoded(fetch{}),
+          encoded(subscribe{}),
+          encoded(read_queues{{1}, {17}, 10, 0, 0, filter_kind::tags, "a", {{{0}, {1}}}}),
+          encoded(acknowledge{{1}, {5}, {{{17}, {2}, {9}, 33}}}),
+          encoded(offsets{{1}, {{{0}, {5}, {1}, {9}}}}),
+          encoded(group_description{{1}, {5}, "r", 0, {{"a", 1, 1}}, {}, {{"orders", {}}}}),
           encoded(list_transactions{}),
           encoded(topic_create{})};
 }

@@ -166,4 +166,27 @@ TEST(NativeCodec, RefusesAFrameOfAnotherKind) {
   EXPECT_EQ(decode(frames[0], s).error().code, ec::bad_frame);
 }
 
+TEST(FrameWriter, GivesAwayWhatItHolds) {
+  for (const std::size_t size : {10U, 5'000U, 400'000U}) {
+    frame_writer to;
+    send s{{some_item(1, "KEYS\x01k\x02", std::string(size, 'x')), some_item(2, "", "y")}};
+    encode(to, s);
+    const auto expected = bytes_of(to);
+    EXPECT_EQ(to.take().text(), expected) << size;
+    EXPECT_TRUE(to.empty());
+    encode(to, s);
+    EXPECT_EQ(bytes_of(to), expected) << "it can be used again";
+  }
+}
+
+TEST(FrameWriter, GivesAwayManySmallBodies) {
+  frame_writer to;
+  send s;
+  for (std::uint64_t n = 0; n < 500; ++n)
+    s.items.push_back(some_item(n, "", std::string(1024, static_cast<char>('a' + n % 26))));
+  encode(to, s);
+  const auto expected = bytes_of(to);
+  EXPECT_EQ(to.take().text(), expected);
+}
+
 } // namespace handfast::native::test

@@ -100,9 +100,9 @@ TEST(HttpServerStart, NamesTheAddressAndTheRemedyWhenThePortIsTaken) {
   ASSERT_TRUE(first);
   const auto second = http_server::start((*first)->where(), {});
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().code, ec::config_invalid);
+  EXPECT_EQ(second.error().code, ec::address_in_use);
   EXPECT_THAT(second.error().detail, HasSubstr(config::to_string((*first)->where())));
-  EXPECT_THAT(second.error().detail, HasSubstr("listen.http"));
+  EXPECT_THAT(second.error().detail, HasSubstr("`--set listen.http=HOST:PORT`"));
 }
 
 } // namespace

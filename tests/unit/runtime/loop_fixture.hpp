@@ -21,29 +21,20 @@
 namespace handfast::runtime {
 
 /// An untyped actor pinned to a loop; unknown messages are dropped.
-class probe : public caf::event_based_actor {
+class probe : public pinned<caf::event_based_actor> {
 public:
   using script = std::function<caf::behavior(probe*)>;
 
   probe(caf::actor_config& cfg, script behaviour)
-      : caf::event_based_actor{cfg}, loop_{dynamic_cast<actor_loop*>(cfg.host)},
-        behaviour_{std::move(behaviour)} {
+      : pinned<caf::event_based_actor>{cfg}, behaviour_{std::move(behaviour)} {
     set_default_handler(caf::drop);
   }
   caf::behavior make_behavior() override { return behaviour_(this); }
   void on_exit() override {
     behaviour_ = nullptr;
   } // gives back its transport, as the state of a real one does
-  using caf::event_based_actor::enqueue;
-  void enqueue(caf::mailbox_element_ptr what, caf::execution_unit* from) override {
-    caf::event_based_actor::enqueue(std::move(what), loop_ ? loop_ : from);
-  }
-  void launch(caf::execution_unit* from, bool lazy, bool hide) override {
-    caf::event_based_actor::launch(loop_ ? loop_ : from, lazy, hide);
-  }
 
 private:
-  caf::execution_unit* loop_;
   script behaviour_;
 };
 

@@ -129,8 +129,8 @@ TEST_F(Node, NamesABusyPortAndUnlocksTheFolderAgain) {
   settings.listen.native = *node_->native();
   auto other = node::start({settings, "test", {}, {}});
   ASSERT_FALSE(other);
-  EXPECT_EQ(other.error().code, ec::config_invalid);
-  EXPECT_THAT(other.error().detail, HasSubstr("listen.native"));
+  EXPECT_EQ(other.error().code, ec::address_in_use);
+  EXPECT_THAT(other.error().detail, HasSubstr("`--set listen.native=HOST:PORT`"));
   fs::remove_all(settings.store.dir);
 }
 

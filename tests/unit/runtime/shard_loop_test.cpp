@@ -2,6 +2,7 @@
 
 #include <asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <atomic>
 
 #include "loop_fixture.hpp"
@@ -45,6 +46,63 @@ TEST_F(ShardLoop, LosesNoMessageOfABurstFromManyThreads) {
     sender.join();
   all.get_future().get();
   EXPECT_EQ(seen, threads * each);
+}
+
+TEST_F(ShardLoop, KeepsTheOrderOfWhatOneSenderSays) {
+  std::promise<std::vector<std::uint32_t>> all;
+  std::vector<std::uint32_t> seen;
+  auto receiver = spawn([&](probe*) -> caf::behavior {
+    return {[&](const tick& x) {
+      seen.push_back(x.timer);
+      if (seen.size() == 1'000)
+        all.set_value(seen);
+    }};
+  });
+  auto sender = spawn([receiver](probe* self) -> caf::behavior {
+    return {[=](flush) {
+      for (std::uint32_t i = 0; i < 1'000; ++i)
+        self->send(receiver, tick{i});
+    }};
+  });
+  caf::anon_send(sender, flush{});
+  const auto order = all.get_future().get();
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST_F(ShardLoop, SaysSoToWhoeverAsksAnActorThatHasEnded) {
+  std::promise<caf::error> said;
+  auto ended = spawn([](probe* self) -> caf::behavior {
+    return {[self](flush) { self->quit(); }, [](tick) { return 1; }};
+  });
+  auto asker = spawn([&, ended](probe* self) -> caf::behavior {
+    return {[&, ended, self](flush) {
+      self->send(ended, flush{});
+      self->request(ended, caf::infinite, tick{})
+          .then([&](int) { said.set_value({}); },
+                [&](const caf::error& why) { said.set_value(why); });
+    }};
+  });
+  caf::anon_send(asker, flush{});
+  EXPECT_EQ(said.get_future().get(), caf::sec::request_receiver_down);
+}
+
+TEST_F(ShardLoop, CallsTheEndOfATurnAfterAllThatItHandled) {
+  std::promise<std::pair<int, int>> counted;
+  int handled = 0;
+  int turns = 0;
+  auto busy = spawn([&](probe* self) -> caf::behavior {
+    self->at_turn_end([&] {
+      if (handled > 0 && turns++ == 0)
+        counted.set_value({handled, turns});
+    });
+    return {[&](tick) { ++handled; }};
+  });
+  on_loop([&] {
+    for (int i = 0; i < 10; ++i)
+      caf::anon_send(busy, tick{});
+    return 0;
+  });
+  EXPECT_EQ(counted.get_future().get(), (std::pair{10, 1}));
 }
 
 TEST_F(ShardLoop, LetsTimersInWhileAnActorSendsToItselfForEver) {

@@ -1,4 +1,5 @@
 #include "runtime/shard_recovery.hpp"
+#include "storage/run_writer.hpp"
 #include "tests/unit/storage/store_fixture.hpp"
 
 #include <gmock/gmock.h>
@@ -105,6 +106,7 @@ TEST_F(ShardRecovery, SetsARecordAsideThatNoFoldCanTakeAndGoesOn) {
   const auto shard = recover();
   ASSERT_EQ(shard->tail.quarantined.size(), 1u);
   EXPECT_EQ(shard->tail.quarantined[0].what, name_of(record_type::meta));
+  EXPECT_EQ(shard->tail.quarantined[0].why, "it makes a topic whose name another topic has");
   EXPECT_TRUE(shard->topics.find("payments"));
 }
 
@@ -217,6 +219,68 @@ TEST_F(ShardRecovery, ReplaysTheWholeLogWhenTheCheckpointMakesNoSense) {
   EXPECT_FALSE(shard->checkpoint_refused.empty());
   EXPECT_TRUE(shard->topics.find("orders"));
   EXPECT_TRUE(shard->topics.find("payments"));
+}
+
+/// A store with a checkpoint and the run of all that was before it.
+class DamagedRunAtAStart : public ShardRecovery {
+protected:
+  position decided_;
+  std::string path_;
+
+  void SetUp() override {
+    live_store live{disk_};
+    for (std::uint64_t offset = 0; offset < 3; ++offset) {
+      auto message = a_message("x");
+      std::get<message_record>(message.content).offset = queue_offset{offset};
+      live.append(message);
+    }
+    decided_ = live.append(a_half("goes"));
+    auto decide = a_decision(decided_);
+    std::get<decide_record>(decide.content).entries[0].offset = queue_offset{3};
+    live.append(decide);
+    const auto end = live.builder.tail();
+    const auto& paths = live.store.directory.paths();
+    auto run = storage::must(storage::run_writer::begin(disk_, paths.runs(), storage::test_store_id,
+                                                        {storage::segment_header_bytes}, end, 0));
+    path_ = storage::must(run.commit()); // empty: what is made from the log is not
+    auto writer = storage::must(storage::checkpoint_writer::begin(
+        disk_, paths.checkpoints(), {storage::test_store_id, 0, end, end, 0}));
+    storage::must(writer.commit());
+    disk_.flip_bit(path_, 50, 1);
+    disk_.process_killed();
+  }
+};
+
+TEST_F(DamagedRunAtAStart, IsMadeAgainFromTheLogWithoutReplayingIt) {
+  const auto shard = recover();
+  EXPECT_EQ(shard->store.report.records, 0u);
+  EXPECT_EQ(shard->store.report.remade_runs, 1u);
+  EXPECT_NE(shard->store.report.text().find("Made 1 derived run again"), std::string::npos);
+  EXPECT_TRUE(storage::must(disk_.exists(path_ + ".damaged")));
+  const auto run = storage::must(storage::run_reader::open(disk_, path_, storage::test_store_id));
+  storage::must(run->verify());
+  EXPECT_EQ(storage::must(run->find_entries({{17}, {2}}, {0}, {10}, 10)).found.size(), 4u);
+  const auto outcome = storage::must(run->find_outcome(decided_));
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->result, outcome::committed);
+  EXPECT_EQ(storage::must(run->find_view_sample(storage::view::half, {41})), std::nullopt)
+      << "41 is no multiple of 64";
+}
+
+TEST_F(DamagedRunAtAStart, StaysAsItIsWhileTheStoreIsRefused) {
+  disk_.flip_bit(storage::segment_path(0), decided_.value + 20, 1);
+  settings_.store.ignore_checkpoint = true;
+  EXPECT_FALSE(recover_shard(disk_, settings_, {1, storage::test_store_id, {}}));
+  EXPECT_FALSE(storage::must(disk_.exists(path_ + ".damaged")));
+}
+
+TEST_F(DamagedRunAtAStart, IsListedWhereTheLogIsUnreadable) {
+  disk_.flip_bit(storage::segment_path(0), decided_.value + 20, 1);
+  const auto shard = recover();
+  ASSERT_EQ(shard->tail.quarantined.size(), 1u);
+  EXPECT_EQ(shard->tail.quarantined[0].at, decided_);
+  EXPECT_EQ(shard->tail.quarantined[0].what, "derived run");
+  EXPECT_NE(shard->tail.quarantined[0].why.find("but not what positions"), std::string::npos);
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 #include "storage/record_reader.hpp"
 #include "tests/unit/storage/store_fixture.hpp"
 
+#include <map>
+
 namespace handfast::storage {
 namespace {
 
@@ -120,6 +122,51 @@ TEST_F(LogScanner, TryReadFindsOnlyWhatIsInMemory) {
   EXPECT_EQ(body_of(*must(reader().try_read(one, length))), "one");
   disk.set_cold(true);
   EXPECT_EQ(must(reader().try_read(one, length)).has_value(), false);
+}
+
+class RecordReader : public LogScanner {
+protected:
+  std::vector<record_reader::spot> spots;
+
+  void add(const std::string& body) {
+    const auto at = live.append(a_message(body));
+    spots.push_back({at, static_cast<std::uint32_t>(live.builder.tail().value - at.value)});
+  }
+  /// Bodies of what is found, by place in `spots`.
+  std::map<std::size_t, std::string> bodies() {
+    std::map<std::size_t, std::string> found;
+    reader().try_read_all(spots, [&](std::size_t n, const log_record& record) {
+      found[n] = std::string{body_of(record)};
+    });
+    return found;
+  }
+};
+
+TEST_F(RecordReader, ReadsNeighboursTogetherInAnyOrder) {
+  for (int n = 0; n < 300; ++n)
+    add(std::string(static_cast<std::size_t>(n * 11), static_cast<char>('a' + n % 26)));
+  std::reverse(spots.begin(), spots.end());
+  const auto found = bodies();
+  ASSERT_EQ(found.size(), spots.size());
+  for (const auto& [n, body] : found) {
+    const auto number = 299 - n;
+    EXPECT_EQ(body, std::string(number * 11, static_cast<char>('a' + number % 26)));
+  }
+}
+
+TEST_F(RecordReader, LeavesOutOnlyTheDamagedOneOfARun) {
+  for (const auto* body : {"one", "two", "three"})
+    add(body);
+  disk.flip_bit(segment_path(0), spots[1].at.value + spots[1].length - 8, 0);
+  EXPECT_EQ(bodies(), (std::map<std::size_t, std::string>{{0, "one"}, {2, "three"}}));
+}
+
+TEST_F(RecordReader, LeavesOutPlacesThatAreNotThere) {
+  add("one");
+  spots.push_back({position{spots[0].at.value + 8}, 64});
+  spots.push_back({position{std::uint64_t{1} << 40}, 64});
+  spots.push_back({position{0}, 64});
+  EXPECT_EQ(bodies(), (std::map<std::size_t, std::string>{{0, "one"}}));
 }
 
 } // namespace

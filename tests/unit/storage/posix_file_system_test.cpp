@@ -83,6 +83,22 @@ TEST_F(PosixFileSystem, LocksOnce) {
   EXPECT_EQ(code_of(disk.lock(root + "/lock")), ec::ok);
 }
 
+TEST_F(PosixFileSystem, LocksAFolderToo) {
+  auto held = must(disk.lock(root));
+  EXPECT_EQ(code_of(disk.lock(root)), ec::directory_in_use);
+  held.reset();
+  EXPECT_EQ(code_of(disk.lock(root)), ec::ok);
+}
+
+TEST_F(PosixFileSystem, SaysThatAFileIsNoFolder) {
+  must(disk.open(root + "/file", open_mode::create));
+  for (const auto* path : {"/file", "/file/inside"}) {
+    const auto refused = disk.make_directories(root + path);
+    ASSERT_EQ(code_of(refused), ec::not_our_directory);
+    EXPECT_NE(refused.error().detail.find("is a file, not a folder"), std::string::npos);
+  }
+}
+
 TEST_F(PosixFileSystem, NamesWhatCannotBeOpened) {
   const auto missing = disk.open(root + "/none", open_mode::read);
   ASSERT_EQ(code_of(missing), ec::io_error);
@@ -113,7 +129,7 @@ TEST_F(PosixFileSystem, CarriesAWholeStore) {
   collector found;
   must(recover(disk, root + "/data", options, found));
   EXPECT_EQ(found.records.size(), 200u);
-  EXPECT_TRUE(must(verify_log(disk, root + "/data")).sound());
+  EXPECT_TRUE(must(verify_log(disk, root + "/data")).whole());
 }
 
 TEST_F(PosixFileSystem, ServesAWriterAPreparerAndReadersAtOnce) {

@@ -1,7 +1,10 @@
+#include "storage/posix_file_system.hpp"
 #include "storage/store_directory.hpp"
 #include "tests/unit/storage/store_fixture.hpp"
 
+#include <filesystem>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 namespace handfast::storage {
 namespace {
@@ -33,6 +36,18 @@ TEST_F(StoreDirectory, RefusesASecondProcess) {
   const auto second = open();
   ASSERT_EQ(code_of(second), ec::directory_in_use);
   EXPECT_THAT(second.error().detail, HasSubstr(test_root));
+}
+
+TEST_F(StoreDirectory, RefusesASecondProcessAlsoWhenTheLockFileWasRemoved) {
+  const auto root = ::testing::TempDir() + "handfast-locked-" + std::to_string(::getpid());
+  posix_file_system real;
+  {
+    const auto first = must(store_directory::open(real, root, 42, 1000));
+    must(real.remove(first.paths().lock()));
+    EXPECT_EQ(code_of(store_directory::open(real, root, 42, 1000)), ec::directory_in_use);
+  }
+  EXPECT_EQ(code_of(store_directory::open(real, root, 42, 1000)), ec::ok);
+  std::filesystem::remove_all(root);
 }
 
 TEST_F(StoreDirectory, IsFreeAgainWhenTheFirstIsGone) {

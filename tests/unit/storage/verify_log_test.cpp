@@ -1,3 +1,4 @@
+#include "storage/run_writer.hpp"
 #include "storage/verify_log.hpp"
 #include "tests/unit/storage/store_fixture.hpp"
 
@@ -16,8 +17,11 @@ protected:
 
   void SetUp() override {
     live_store live{disk};
-    for (int i = 0; i < 5; ++i)
-      at.push_back(live.append(a_half("body " + std::to_string(i))));
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      auto half = a_half("body " + std::to_string(i));
+      std::get<message_record>(half.content).offset = queue_offset{i};
+      at.push_back(live.append(half));
+    }
     end = live.builder.tail();
   }
 };
@@ -79,6 +83,34 @@ TEST_F(VerifyLog, NamesDamagedCheckpointsAndRuns) {
   disk.put_file("/data/runs/0000000000000040-0000000000000400.run", "nor is this a derived run!");
   const auto report = must(verify_log(disk, test_root));
   EXPECT_EQ(report.damaged_files.size(), 2u);
+}
+
+TEST_F(VerifyLog, ChecksEveryBlockOfEveryRun) {
+  auto run = must(run_writer::begin(disk, "/data/runs", test_store_id, {64}, end, 0));
+  const std::vector<queue_entry> entries(1'000, queue_entry{at[0], 200, 0, 0});
+  must(run.add_entries({{17}, {2}}, {0}, entries));
+  const auto path = must(run.commit());
+  EXPECT_EQ(must(verify_log(disk, test_root)).runs, 1u);
+  disk.flip_bit(path, 4 * run_block_bytes + 77, 3);
+  const auto report = must(verify_log(disk, test_root));
+  EXPECT_EQ(report.runs, 0u);
+  ASSERT_EQ(report.damaged_files.size(), 1u);
+  EXPECT_EQ(report.damaged_files[0].reason, path + " is damaged at byte 16384");
+}
+
+TEST_F(VerifyLog, NamesWholeRecordsThatSayWhatCannotBe) {
+  position wrong;
+  {
+    disk.process_killed();
+    live_store live{disk};
+    wrong = live.append(a_decision({4'096}));
+  }
+  const auto report = must(verify_log(disk, test_root));
+  EXPECT_TRUE(report.whole());
+  EXPECT_FALSE(report.sound());
+  ASSERT_FALSE(report.impossible.empty());
+  EXPECT_EQ(report.impossible[0].at, wrong);
+  EXPECT_THAT(report.text(), HasSubstr("impossible record at " + std::to_string(wrong.value)));
 }
 
 TEST_F(VerifyLog, SaysWhenThereIsNoStore) {

@@ -81,8 +81,9 @@ TEST(FilterDocs, ShowsAFaultAsItIs) {
 
 TEST(FilterDocs, TellsEveryLimit) {
   for (const auto limit :
-       {limits::filter_bytes_max, limits::filter_conditions_max, limits::filter_properties_max,
-        limits::filter_values_max, limits::filter_depth_max, limits::like_elements_max})
+       {limits::filter_bytes_max, limits::filter_conditions_max, limits::filter_searches_max,
+        limits::filter_properties_max, limits::filter_values_max, limits::filter_depth_max,
+        limits::like_elements_max})
     EXPECT_THAT(page(), HasSubstr(" | " + std::to_string(limit)));
 }
 

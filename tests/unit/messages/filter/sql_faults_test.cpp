@@ -124,6 +124,13 @@ TEST(SqlFaults, KeepCountsWithinTheirBounds) {
               AllOf(HasSubstr("more than 128 conditions"), HasSubstr("IN")));
   EXPECT_THAT(fault_of("TRUE" + repeated(" AND a BETWEEN 1 AND 2", 64)), HasSubstr("128"));
 
+  const auto searches = [](std::size_t n) {
+    return "TRUE" + repeated(" OR a CONTAINS 'x' OR a NOT LIKE 'x'", n / 2);
+  };
+  EXPECT_TRUE(parse_sql_filter(searches(limits::filter_searches_max)));
+  EXPECT_THAT(fault_of(searches(limits::filter_searches_max + 2)),
+              AllOf(HasSubstr("more than 16 CONTAINS and LIKE"), HasSubstr("STARTSWITH")));
+
   std::string names = "p0 = 1";
   for (std::size_t i = 1; i <= limits::filter_properties_max; ++i)
     names += " OR p" + std::to_string(i) + " = 1";
