@@ -18,8 +18,8 @@
 /// is synced; batches are dispatched in log order, each to op_store, half_store, topic_registry,
 /// delay_scheduler, groups and queues before connections are answered; a repeated numbered send is
 /// stored once; appends of a dead incarnation are refused once its successor has registered; damage
-/// that is noted is in a checkpoint soon after; after a failed write or sync nothing is accepted any
-/// more. Not guaranteed: an answer after a failure
+/// that is noted is in a checkpoint soon after; after a failed write or sync nothing is accepted
+/// any more. Not guaranteed: an answer after a failure
 /// (`outcome_unknown` is said as far as possible). Messages of `buffered` topics are treated as
 /// durable ones.
 

@@ -16,6 +16,8 @@ namespace {
 
 /// Entries looked at in one step of a listing: well under a millisecond.
 constexpr std::size_t list_step = 8'192;
+/// Entries looked at, and cancelled at most, by one record of a dropping.
+constexpr std::size_t drop_step = 2'048;
 
 index_entry entry_of(const delayed_entry& e) {
   return {e.at, e.topic, e.queue, {}, e.length, e.tag_hash, e.due};
@@ -63,6 +65,7 @@ void delay_scheduler_state::on_durable(const records_durable& x) {
   begin_service();
   tell_room();
   set_timer();
+  drop_some();
   answer_stop_if_done();
 }
 
@@ -78,8 +81,11 @@ void delay_scheduler_state::apply(const log_record& record, bool replayed) {
   if (record.type != record_type::release)
     return;
   count(std::get<release_record>(record.content));
-  if (const auto ours = appends_->take(record.cookie); ours && !ours->cancels)
+  const auto ours = appends_->take(record.cookie);
+  if (ours && ours->what == purpose::release)
     --releases_under_way_;
+  else if (ours && ours->what == purpose::drop)
+    drop_under_way_ = false;
 }
 
 void delay_scheduler_state::count(const release_record& record) {
@@ -103,6 +109,10 @@ void delay_scheduler_state::tell_room() {
 void delay_scheduler_state::on_tick(const tick& x) {
   if (x.timer == list_more) {
     list_some();
+    return;
+  }
+  if (x.timer == drop_more) {
+    drop_some();
     return;
   }
   if (x.timer != timer_)
@@ -179,10 +189,18 @@ void delay_scheduler_state::on_refused(const append_refused& x) {
       continue;
     for (const auto at : refused->messages)
       member_->fold.waiting.put_back(at);
-    if (refused->cancels)
-      answer_cancel(refused->messages.front(), x.why.code);
-    else
+    switch (refused->what) {
+    case purpose::release:
       --releases_under_way_;
+      break;
+    case purpose::cancel:
+      answer_cancel(refused->messages.front(), x.why.code);
+      break;
+    case purpose::drop:
+      drop_under_way_ = false;
+      end_dropping(x.why.code);
+      break;
+    }
   }
   if (not_now() == ec::ok)
     wake_in(retry_after);
@@ -206,7 +224,7 @@ void delay_scheduler_state::on_cancel(const cancel_delayed& x) {
   if (!entry || entry->due <= env_->time->wall() || !member_->fold.waiting.take(x.at))
     return refuse_with(ec::unknown_message);
   cancelling_[x.at].push_back(from);
-  append({{}, {x.at}}, {{x.at}, true});
+  append({{}, {x.at}}, {{x.at}, purpose::cancel});
 }
 
 void delay_scheduler_state::answer_cancel(position at, ec code) {
@@ -216,6 +234,52 @@ void delay_scheduler_state::answer_cancel(position at, ec code) {
   for (const auto& to : found->second)
     self_->send(caf::actor_cast<connection_actor>(to.who), delayed_cancelled{to.id, code});
   cancelling_.erase(found);
+}
+
+// -- dropping ----------------------------------------------------------------------------
+
+void delay_scheduler_state::on_drop(const drop_delayed& x) {
+  const asker from{self_->current_sender(), x.id};
+  if (const auto code = not_now(); code != ec::ok) {
+    self_->send(caf::actor_cast<connection_actor>(from.who), delayed_cancelled{x.id, code});
+    return;
+  }
+  droppings_.push_back({from, x.topic, {}});
+  if (droppings_.size() == 1)
+    drop_some();
+}
+
+/// One step: what becomes durable, or the next round of the loop, brings the one after it.
+void delay_scheduler_state::drop_some() {
+  if (droppings_.empty() || drop_under_way_ || not_now() != ec::ok)
+    return;
+  auto& now = droppings_.front();
+  auto& waiting = member_->fold.waiting;
+  if (waiting.messages_of(now.topic) == 0)
+    return end_dropping(ec::ok);
+  std::vector<delayed_entry> page;
+  const bool more = waiting.page(now.after, drop_step, page);
+  release_record record;
+  for (const auto& e : page)
+    if (e.topic == now.topic && waiting.take(e.at))
+      record.cancelled.push_back(e.at);
+  if (!more)
+    now.after = {}; // once more: what is left is on its way already, or came meanwhile
+  if (!record.cancelled.empty()) {
+    drop_under_way_ = true;
+    auto messages = record.cancelled;
+    append(std::move(record), {std::move(messages), purpose::drop});
+  } else if (more) {
+    self_->delayed_send(self_, std::chrono::milliseconds{1}, tick{drop_more});
+  }
+}
+
+void delay_scheduler_state::end_dropping(ec code) {
+  const auto& from = droppings_.front().from;
+  self_->send(caf::actor_cast<connection_actor>(from.who), delayed_cancelled{from.id, code});
+  droppings_.pop_front();
+  if (!droppings_.empty())
+    self_->delayed_send(self_, std::chrono::milliseconds{1}, tick{drop_more});
 }
 
 // -- lists -------------------------------------------------------------------------------
@@ -264,8 +328,8 @@ void delay_scheduler_state::send_listing(listing& from, bool more) {
   from.found.resize(std::min<std::size_t>(from.found.size(), from.what.max));
   answer.page.reserve(from.found.size());
   for (const auto& e : from.found)
-    answer.page.push_back(
-        {entry_of(e), e.transaction == position{} ? transaction_id{} : env_->ids.at(e.transaction)});
+    answer.page.push_back({entry_of(e), e.transaction == position{} ? transaction_id{}
+                                                                    : env_->ids.at(e.transaction)});
   self_->send(caf::actor_cast<connection_actor>(from.from.who), std::move(answer));
 }
 
@@ -290,6 +354,8 @@ slices_taken delay_scheduler_state::slices(const take_slices& x) const {
 void delay_scheduler_state::on_stop() {
   stopper_ = self_->current_sender();
   stopping_ = true;
+  while (!droppings_.empty() && !drop_under_way_)
+    end_dropping(ec::stopping);
   answer_stop_if_done();
 }
 
@@ -345,6 +411,7 @@ delay_scheduler_actor::behavior_type delay_scheduler(delay_scheduler_state::self
       [&s](const take_slices& x) { return s.slices(x); },
       [&s](const list_delayed& x) { s.on_list(x); },
       [&s](const cancel_delayed& x) { s.on_cancel(x); },
+      [&s](const drop_delayed& x) { s.on_drop(x); },
       [&s](const ask_topic_usage& x) { s.on_topic_usage(x); },
   };
 }

@@ -2,7 +2,8 @@
 
 /// DELAY SCHEDULER: messages that become visible later.
 ///
-/// Receives       list_delayed, cancel_delayed (connections); ask_topic_usage (topic_registry);
+/// Receives       list_delayed, cancel_delayed, drop_delayed (connections); ask_topic_usage
+/// (topic_registry);
 ///                records_durable, append_refused (commit_log); take_slices (checkpointer); its own
 ///                tick.
 /// Sends          append_records, delay_room (commit_log); delayed_listed, delayed_cancelled
@@ -55,6 +56,7 @@ public:
   // -- requests
   void on_list(const list_delayed& x);
   void on_cancel(const cancel_delayed& x);
+  void on_drop(const drop_delayed& x);
   void on_topic_usage(const ask_topic_usage& x);
   void on_tick(const tick& x);
   [[nodiscard]] status_report status() const;
@@ -71,16 +73,23 @@ public:
   static constexpr std::chrono::milliseconds retry_after{1'000};
 
 private:
-  enum timer_name : std::uint32_t { list_more, first_wake };
+  enum timer_name : std::uint32_t { list_more, drop_more, first_wake };
 
   struct asker {
     caf::strong_actor_ptr who;
     correlation id;
   };
-  /// A RELEASE on its way to the log: what it was to release, or to cancel for somebody.
+  enum class purpose : std::uint8_t { release, cancel, drop };
+  /// A RELEASE on its way to the log: what it is to release, or to cancel for somebody.
   struct append_under_way {
     std::vector<position> messages;
-    bool cancels = false;
+    purpose what = purpose::release;
+  };
+  /// All messages of a topic are being cancelled; looked through so far.
+  struct dropping {
+    asker from;
+    topic_id topic;
+    due_place after;
   };
   struct listing {
     asker from;
@@ -98,6 +107,8 @@ private:
   void set_timer();
   void wake_in(std::chrono::milliseconds in);
   void answer_cancel(position at, ec code);
+  void drop_some();
+  void end_dropping(ec code);
   void list_some();
   void send_listing(listing& from, bool more);
   void answer_stop_if_done();
@@ -114,6 +125,8 @@ private:
   std::optional<awaited_appends<append_under_way>> appends_;
   std::size_t releases_under_way_ = 0;
   tsl::robin_map<position, std::vector<asker>> cancelling_;
+  std::deque<dropping> droppings_;
+  bool drop_under_way_ = false;
   std::deque<listing> listings_;
   bool told_full_ = false;
 

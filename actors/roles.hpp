@@ -411,7 +411,8 @@ using check_scheduler_actor =
 /// Messages that become visible later.
 using delay_scheduler_actor =
     fold_actor::extend<caf::reacts_to<list_delayed>, caf::reacts_to<cancel_delayed>,
-                       caf::reacts_to<struct ask_topic_usage>, caf::reacts_to<tick>>;
+                       caf::reacts_to<drop_delayed>, caf::reacts_to<struct ask_topic_usage>,
+                       caf::reacts_to<tick>>;
 
 /// Live producer connections of one group and the topics each declared.
 using producer_group_actor =
@@ -496,8 +497,8 @@ struct outcome_known {
   ec code = ec::ok; ///< unknown_transaction or transaction_expired without one
   stored_outcome outcome;
   /// Topics and queues as the producer chose them, offsets as they became visible, or when they get
-  /// one; of a given-up one how long after a commit. Of a rolled-back one only what the record names
-  /// that opened it.
+  /// one; of a given-up one how long after a commit. Of a rolled-back one only what the record
+  /// names that opened it.
   std::vector<index_entry> messages;
   producer_id
       producer; ///< this and the rest: what the opening record says, if it can still be read
@@ -587,9 +588,9 @@ struct topic_present {
   std::uint32_t queues = 0; ///< 0 = deleted
 };
 
-/// topic_registry -> half_store, before a topic or a group is deleted; the other id is 0. For a topic
-/// then -> delay_scheduler: in this order, so that a message on its way from one to the other is
-/// seen. Answer: `topic_usage`.
+/// topic_registry -> half_store, before a topic or a group is deleted; the other id is 0. For a
+/// topic then -> delay_scheduler: in this order, so that a message on its way from one to the other
+/// is seen. Answer: `topic_usage`.
 struct ask_topic_usage {
   topic_id topic;
   group_id group{};

@@ -240,9 +240,9 @@ void topic_registry_state::on_usage(const topic_usage& x) {
     for (const auto& asker : waiting.waiters)
       refuse_topic(asker, stopping ? ec::stopping : ec::topic_in_use,
                    printable(waiting.topic) + " has " +
-                       (x.delayed > 0 ? counted(x.delayed, "message") + " that wait for their time"
-                                      : counted(x.pending, "message") +
-                                            " of pending transactions"));
+                       (x.delayed > 0
+                            ? counted(x.delayed, "message") + " that wait for their time"
+                            : counted(x.pending, "message") + " of pending transactions"));
     return;
   }
   HANDFAST_ASSERT(topic_changes.count(waiting.topic) == 0);

@@ -44,8 +44,9 @@ constexpr std::array rows{
     row{ec::read_only_topic, "read_only_topic", refused, false,
         "This topic is kept by the node; send to a topic of your own."},
     row{ec::topic_in_use, "topic_in_use", refused, false,
-        "Decide its pending transactions (`handfast tx list --topic NAME`) or roll all of them back "
-        "(`handfast topic delete NAME --force`), and cancel what is delayed (`handfast delay list`)."},
+        "Decide its pending transactions (`handfast tx list --topic NAME`) and cancel its delayed "
+        "messages (`handfast delay list --topic NAME`), or do away with all of them with `handfast "
+        "topic delete NAME --force`."},
     row{ec::too_many_topics, "too_many_topics", refused, false,
         "Raise `topic.max`, or create topics explicitly."},
     row{ec::not_authorized, "not_authorized", refused, false,

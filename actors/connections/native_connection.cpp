@@ -116,6 +116,7 @@ void native_connection_state::fail(const outstanding_request& request) {
   case request_kind::extent:
   case request_kind::forced_list:
   case request_kind::forced_decide:
+  case request_kind::forced_drop:
   case request_kind::group_list:
   case request_kind::group_status:
   case request_kind::group_names:
@@ -534,7 +535,10 @@ connection_actor::behavior_type native_connection(native_connection_state::point
         s.with_request(x, [&](const auto& r) { s.delays.on_listed(r, x); });
       },
       [&s](const delayed_cancelled& x) {
-        s.with_request(x, [&](const auto& r) { s.delays.on_cancelled(r, x); });
+        s.with_request(x, [&](const auto& r) {
+          r.kind == request_kind::forced_drop ? s.admin.on_dropped(r, x)
+                                              : s.delays.on_cancelled(r, x);
+        });
       },
       [&s](deliver& x) { s.with_request(x, [&](const auto& r) { s.consume.on_deliver(r, x); }); },
       [&s](const acknowledged& x) {

@@ -31,9 +31,8 @@ struct native_connection_state {
   using pointer = connection_core::pointer;
 
   explicit native_connection_state(pointer self)
-      : core{self}, session{core}, produce{core, session},
-        transactions{core, session}, consume{core}, browse{core}, groups{core}, admin{core},
-        delays{core} {}
+      : core{self}, session{core}, produce{core, session}, transactions{core, session},
+        consume{core}, browse{core}, groups{core}, admin{core}, delays{core} {}
 
   void begin(const shard_environment* env, std::shared_ptr<transport> wire,
              std::shared_ptr<const native_door> door);

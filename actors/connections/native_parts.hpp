@@ -209,6 +209,7 @@ public:
   void on_entries(const outstanding_request& request, const entries_fetched& x);
   void on_listed(const outstanding_request& request, const transactions_listed& x);
   void on_decided(const outstanding_request& request, const decision_result& x);
+  void on_dropped(const outstanding_request& request, const delayed_cancelled& x);
   void drop_job(std::uint32_t job);
 
 private:
@@ -220,7 +221,8 @@ private:
     native::topics answer;
     std::set<queue_key> waiting;
   };
-  /// `topic delete --force`: pending transactions are rolled back first.
+  /// `topic delete --force`: pending transactions are rolled back first, then what they and others
+  /// left to wait for its time is cancelled.
   struct forced_deletion {
     correlation client;
     std::string name;

@@ -47,6 +47,7 @@ enum class request_kind : std::uint8_t {
   extent,
   forced_list,
   forced_decide,
+  forced_drop,
   status,
   quarantine,
   delayed_list,

@@ -1,6 +1,6 @@
 #include "actors/folds/delay_fold.hpp"
 
-#include "messages/assert.hpp"
+#include "messages/record_rule.hpp"
 
 namespace handfast {
 
@@ -26,8 +26,10 @@ delayed_entry waiting_of(const index_entry& e, position transaction) {
 void add_committed(delay_table& to, const decide_record& record) {
   std::size_t next = 0;
   for (const auto& d : record.decisions) {
-    HANDFAST_ASSERT(next + d.messages <= record.entries.size());
-    for (const auto end = next + d.messages; next < end; ++next)
+    const auto end = next + d.messages;
+    require_of_record(end <= record.entries.size(),
+                      "it decides more messages than it gives places");
+    for (; next < end; ++next)
       if (record.entries[next].is_delayed())
         to.insert(waiting_of(record.entries[next], d.transaction));
   }
@@ -40,14 +42,9 @@ void delay_fold::apply(const log_record& record) {
   case record_type::message: {
     const auto& m = std::get<message_record>(record.content);
     if (m.delay_ms != 0)
-      waiting.insert(waiting_of({record.at,
-                                 m.topic,
-                                 m.queue,
-                                 {},
-                                 record.length,
-                                 m.tag_hash,
-                                 record.time_ms + m.delay_ms},
-                                {}));
+      waiting.insert(waiting_of(
+          {record.at, m.topic, m.queue, {}, record.length, m.tag_hash, record.time_ms + m.delay_ms},
+          {}));
     break;
   }
   case record_type::decide:

@@ -45,6 +45,8 @@ void print(std::ostream& to, const std::vector<native::delayed_item>& items, wal
 
 exit_code list(context& with, const list_given& what) {
   auto found = client::admin{with.node()}.delayed(what.topic, what.max);
+  if (!found && !what.topic.empty())
+    return refuse_topic(with, what.topic, found.why());
   if (!found)
     return with.refuse("list of delayed messages", found.why());
   if (what.json) {

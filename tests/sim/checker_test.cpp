@@ -385,13 +385,13 @@ event arrives(std::string key, std::uint64_t became_visible) {
           .when = became_visible};
 }
 
-TEST(CheckerI10, FindsAMessageThatCameBeforeItsTime) {
+TEST(CheckerI11, FindsAMessageThatCameBeforeItsTime) {
   EXPECT_EQ(broken_in(a_delayed("p", 1'000).passes(1s).put(arrives("p", 1'000))), "");
-  EXPECT_EQ(broken_in(a_delayed("p", 1'000).passes(100ms).put(arrives("p", 1'000))), "I10");
-  EXPECT_EQ(broken_in(a_delayed("p", 1'000).passes(1s).put(arrives("p", 999))), "I10");
+  EXPECT_EQ(broken_in(a_delayed("p", 1'000).passes(100ms).put(arrives("p", 1'000))), "I11");
+  EXPECT_EQ(broken_in(a_delayed("p", 1'000).passes(1s).put(arrives("p", 999))), "I11");
 }
 
-TEST(CheckerI10, CountsTheDelayOfAHalfFromTheFirstWishToCommit) {
+TEST(CheckerI11, CountsTheDelayOfAHalfFromTheFirstWishToCommit) {
   const auto half = story{}
                         .put({.kind = event_kind::half_sent,
                               .key = "a",
@@ -401,19 +401,19 @@ TEST(CheckerI10, CountsTheDelayOfAHalfFromTheFirstWishToCommit) {
                         .put({.kind = event_kind::half_answered, .key = "a", .tx = t1})
                         .passes(2s)
                         .commits(t1);
-  EXPECT_EQ(broken_in(story{half}.passes(100ms).delivered("a", 0, t1)), "I10");
+  EXPECT_EQ(broken_in(story{half}.passes(100ms).delivered("a", 0, t1)), "I11");
   EXPECT_EQ(broken_in(story{half}.passes(500ms).delivered("a", 0, t1)), "");
 }
 
-TEST(CheckerI10, FindsAMessageThatCameLateWithoutFaults) {
+TEST(CheckerI11, FindsAMessageThatCameLateWithoutFaults) {
   const auto calm = a_delayed("p", 1'000).calm().passes(60s);
-  EXPECT_EQ(broken_in(story{calm}.put(arrives("p", 50'000))), "I10");
+  EXPECT_EQ(broken_in(story{calm}.put(arrives("p", 50'000))), "I11");
   EXPECT_EQ(broken_in(story{calm}.put(arrives("p", 1'500))), "");
   EXPECT_EQ(broken_in(a_delayed("p", 1'000).passes(60s).put(arrives("p", 50'000))), "")
       << "nobody knows what went wrong meanwhile";
 }
 
-TEST(CheckerI10, FindsACancelledMessageThatCameAllTheSame) {
+TEST(CheckerI11, FindsACancelledMessageThatCameAllTheSame) {
   const auto cancelled = [](ec code) {
     return a_delayed("p", 1'000)
         .subscribed()
@@ -422,7 +422,7 @@ TEST(CheckerI10, FindsACancelledMessageThatCameAllTheSame) {
         .passes(2s);
   };
   EXPECT_EQ(broken_in(cancelled(ec::ok).drained()), "");
-  EXPECT_EQ(broken_in(cancelled(ec::ok).put(arrives("p", 1'000))), "I10");
+  EXPECT_EQ(broken_in(cancelled(ec::ok).put(arrives("p", 1'000))), "I11");
   EXPECT_EQ(broken_in(cancelled(ec::unknown_message).put(arrives("p", 1'000)).drained()), "");
   EXPECT_EQ(broken_in(cancelled(ec::unknown_message).drained()), "I1") << "so it was to arrive";
   EXPECT_EQ(broken_in(cancelled(ec::outcome_unknown).drained()), "") << "nobody knows";

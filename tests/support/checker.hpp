@@ -38,7 +38,7 @@ struct checker_options {
 };
 
 struct violation {
-  std::string invariant; ///< "I1" to "I10"
+  std::string invariant; ///< "I1" to "I11"
   std::string text;      ///< what, and the events that show it
 };
 

@@ -1,4 +1,4 @@
-/// Rules about messages that become visible later: I10.
+/// Rules about messages that become visible later: I11.
 
 #include "tests/support/checker_history.hpp"
 
@@ -34,7 +34,7 @@ void judge_one(const std::string& key, const message_history& m, const history& 
     if (e.kind != event_kind::delivered)
       continue;
     if (due && (e.at_ms < *due || (e.when != 0 && e.when < *due))) {
-      to.add("I10",
+      to.add("I11",
              "message " + key + " was to become visible at " + std::to_string(*due) +
                  " ms, and was delivered before:",
              m.events);
@@ -44,7 +44,7 @@ void judge_one(const std::string& key, const message_history& m, const history& 
       continue; // nobody knows when exactly
     for (const auto& stretch : calm)
       if (e.when <= stretch.to_ms && e.when > std::max(m.due, stretch.from_ms) + late_max) {
-        to.add("I10",
+        to.add("I11",
                "message " + key + " was to become visible at " + std::to_string(m.due) +
                    " ms, and did so only at " + std::to_string(e.when) + " ms, without faults:",
                m.events);
@@ -65,7 +65,7 @@ void judge_delays(const history& h, const checker_options& o, findings& to) {
              h.events[number].kind == event_kind::listed;
     });
     if (m.cancelled && seen != m.events.end())
-      to.add("I10", "message " + key + " was cancelled, and became visible:", m.events);
+      to.add("I11", "message " + key + " was cancelled, and became visible:", m.events);
   }
 }
 

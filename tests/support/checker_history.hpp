@@ -131,6 +131,6 @@ void judge_decisions(const history& h, findings& to);                           
 void judge_repetition(const history& h, findings& to);                           // I7, I9
 void judge_dead_letters(const history& h, findings& to);                         // I10
 void judge_checks(const history& h, const checker_options& o, findings& to);     // I8
-void judge_delays(const history& h, const checker_options& o, findings& to);     // I10
+void judge_delays(const history& h, const checker_options& o, findings& to);     // I11
 
 } // namespace handfast::proof

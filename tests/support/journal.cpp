@@ -7,32 +7,13 @@ namespace handfast::proof {
 
 namespace {
 
-constexpr std::array<std::string_view, 24> kind_names{"subscribed",
-                                                      "half_sent",
-                                                      "half_answered",
-                                                      "decision_sent",
-                                                      "decision_answered",
-                                                      "check_asked",
-                                                      "check_answered",
-                                                      "query_sent",
-                                                      "query_answered",
-                                                      "reopen_sent",
-                                                      "reopened",
-                                                      "plain_sent",
-                                                      "plain_answered",
-                                                      "delivered",
-                                                      "ack_sent",
-                                                      "ack_answered",
-                                                      "listed",
-                                                      "progress",
-                                                      "calm",
-                                                      "trouble",
-                                                      "cancel_sent",
-                                                      "cancel_answered",
-                                                      "rejected",
-                                                      "dead_letter",
-                                                      "drained",
-                                                      "note"};
+constexpr std::array<std::string_view, 24> kind_names{
+    "subscribed",   "half_sent",       "half_answered",  "decision_sent",  "decision_answered",
+    "check_asked",  "check_answered",  "query_sent",     "query_answered", "reopen_sent",
+    "reopened",     "plain_sent",      "plain_answered", "delivered",      "ack_sent",
+    "ack_answered", "listed",          "progress",       "calm",           "trouble",
+    "cancel_sent",  "cancel_answered", "rejected",       "dead_letter",    "drained",
+    "note"};
 static_assert(kind_names.size() == static_cast<std::size_t>(event_kind::note) + 1);
 
 /// Everything but printable ASCII, and the two characters with a meaning, as %XX.

@@ -46,10 +46,10 @@ enum class event_kind : std::uint8_t {
   cancel_sent,     ///< `key` of a message that waits for its time
   cancel_answered, ///< `key`, `code`
   rejected,        ///< `group`, place: a consumer said that it failed
-  dead_letter,     ///< `group`, the place where it died, `key`, `body`; `text` = its place among the
-                   ///< dead
-  drained, ///< everything that had to come has had time to come; `listed` events are complete
-  note,    ///< `text` for people: power cuts, kills
+  dead_letter, ///< `group`, the place where it died, `key`, `body`; `text` = its place among the
+               ///< dead
+  drained,     ///< everything that had to come has had time to come; `listed` events are complete
+  note,        ///< `text` for people: power cuts, kills
 };
 
 /// The name in the text form; stable, since journals are kept.

@@ -317,6 +317,47 @@ TEST_F(DelayScheduler, RefusesToCancelWhatDoesNotWaitAnyMore) {
   EXPECT_EQ(cancel(other.at), ec::unknown_message) << "it is cancelled";
 }
 
+// -- dropping ----------------------------------------------------------------------------
+
+TEST_F(DelayScheduler, DropsAllThatWaitsForATopicAndNothingElse) {
+  store_many(5'000, 1h);
+  const auto kept = store(1h, bills);
+  store_many(10, 2h);
+  send_as(client, scheduler, drop_delayed{correlation{7}, orders.topic});
+  run_actors();
+  EXPECT_EQ(client->count<delayed_cancelled>(), 0u) << "not durable yet";
+  advance(100ms);
+  const auto answer = client->take_last<delayed_cancelled>();
+  EXPECT_EQ(answer.id, correlation{7});
+  EXPECT_EQ(answer.code, ec::ok);
+  EXPECT_THAT(positions(list()), ElementsAre(kept.at));
+  EXPECT_EQ(sample("handfast_delay_cancelled_total"), 5'010);
+  advance(3h);
+  EXPECT_THAT(visible(), IsEmpty());
+}
+
+TEST_F(DelayScheduler, WaitsForWhatIsBeingReleasedBeforeItSaysThatNothingIsLeft) {
+  store(1s);
+  coordinator.advance_time(1'001ms);
+  run_actors(); // the RELEASE is on its way
+  send_as(client, scheduler, drop_delayed{correlation{7}, orders.topic});
+  run_actors();
+  EXPECT_EQ(client->count<delayed_cancelled>(), 0u);
+  advance(10ms);
+  EXPECT_EQ(client->take_last<delayed_cancelled>().code, ec::ok);
+  EXPECT_EQ(visible().size(), 1u);
+}
+
+TEST_F(DelayScheduler, DropsForOneAfterTheOther) {
+  store(1h);
+  store(1h, bills);
+  send_as(client, scheduler, drop_delayed{correlation{7}, orders.topic});
+  send_as(client, scheduler, drop_delayed{correlation{8}, bills.topic});
+  advance(100ms);
+  EXPECT_EQ(client->take<delayed_cancelled>().size(), 2u);
+  EXPECT_THAT(list().page, IsEmpty());
+}
+
 // -- lists -------------------------------------------------------------------------------
 
 TEST_F(DelayScheduler, ListsInPagesByDueTime) {
@@ -485,6 +526,19 @@ TEST_F(DelaySchedulerRefused, LetsWaitOnWhatCouldNotBeCancelled) {
     for (const auto& e : std::get<release_record>(r.content).entries)
       released.push_back(e.at.value);
   EXPECT_THAT(released, ElementsAre(8, 16));
+}
+
+TEST_F(DelaySchedulerRefused, LetsWaitOnWhatCouldNotBeDropped) {
+  send_as(client, scheduler, drop_delayed{correlation{1}, topic_id{16}});
+  run();
+  EXPECT_EQ(client->take_last<delayed_cancelled>().code, ec::disk_full);
+  refuse = false;
+  appended.clear();
+  advance(25s);
+  std::size_t released = 0;
+  for (const auto& r : appended)
+    released += std::get<release_record>(r.content).entries.size();
+  EXPECT_EQ(released, 3u);
 }
 
 } // namespace

@@ -131,12 +131,15 @@ TEST_F(NativeProduce, RefusesPropertiesThatAreNotWhole) {
   EXPECT_EQ(refusal(message(1, "x", "\x01no key\x02")).code, ec::bad_request);
 }
 
-TEST_F(NativeProduce, RefusesDelaysHonestly) {
+TEST_F(NativeProduce, RefusesDelaysBeyondThreeYearsAndNamesTheLimit) {
   open();
   resolve_orders();
   auto item = message(1);
   item.delay_ms = 94'694'400'001; // a millisecond more than three years
-  EXPECT_EQ(refusal(item).code, ec::bad_delay);
+  const auto refused = refusal(item);
+  EXPECT_EQ(refused.code, ec::bad_delay);
+  EXPECT_THAT(refused.detail, HasSubstr("94694400001 ms, at most"));
+  EXPECT_THAT(refused.detail, HasSubstr("three years"));
 }
 
 TEST_F(NativeProduce, HandsDelaysOnAndSaysWhenTheMessageBecomesVisible) {
