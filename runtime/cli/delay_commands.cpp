@@ -1,6 +1,7 @@
 #include "actors/client/admin.hpp"
 #include "runtime/cli/command_table.hpp"
 #include "runtime/cli/json.hpp"
+#include "runtime/cli/name_refusal.hpp"
 #include "runtime/cli/table.hpp"
 #include "runtime/cli/text.hpp"
 #include "runtime/cli/values.hpp"

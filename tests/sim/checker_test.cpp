@@ -475,6 +475,28 @@ TEST(Checker, I10AllowsOneDeadLetterHoweverOftenItIsRead) {
   EXPECT_TRUE(breaks_i10(failing({"3", "4"})));
 }
 
+TEST(Checker, I1AcceptsADeadLetterWhoseDeliveriesWereAllLost) {
+  const auto stored = [] {
+    journal j;
+    j.add({.kind = event_kind::subscribed, .group = "g", .topic = "orders"});
+    j.add({.kind = event_kind::plain_sent, .key = "a", .topic = "orders", .body = body_hash("a")});
+    j.add({.kind = event_kind::plain_answered, .key = "a", .topic = "orders"});
+    return j;
+  };
+  auto lost = stored();
+  lost.add({.kind = event_kind::drained});
+  ASSERT_FALSE(check(lost).empty());
+  auto buried = stored();
+  buried.add({.kind = event_kind::dead_letter,
+              .key = "a",
+              .group = "g",
+              .topic = "orders",
+              .body = body_hash("a"),
+              .text = "0"});
+  buried.add({.kind = event_kind::drained});
+  EXPECT_TRUE(check(buried).empty());
+}
+
 TEST(Checker, I10WantsTheMessagesOwnBody) {
   EXPECT_TRUE(breaks_i10(failing({"0"}, "another")));
 }

@@ -5,17 +5,18 @@
 /// no client was told is not known, and neither side may be blamed for it.
 ///
 /// Invariants, by their names in reports:
-///   I1  an acknowledged commit, or plain message, reaches each subscribed group at least once; an
-///   acknowledged half is never forgotten I2  what was rolled back, given up or never decided is
-///   never delivered I3  bodies arrive as they were sent, and nothing arrives that nobody sent I4
-///   offsets of a queue are dense, one offset names one message for ever, and one message has one
-///   place I5  an answered decision is never contradicted, whoever asks I6  nothing is delivered
-///   before somebody asked for its commit I7  a delivery is repeated only while its acknowledgement
-///   is unanswered I8  an undecided transaction is asked about in time, in stretches without
-///   faults; given up only after all its checks I9  a group's progress never falls behind what it
-///   had acknowledged  I10  a message that a group cannot handle becomes exactly one dead
-///   letter, with its own body  I11  a delayed message is not visible before its time, and soon
-///   after it in stretches without faults; one that was cancelled never is
+///   I1  an acknowledged commit, or plain message, reaches each subscribed group, or its dead
+///   letters, at least once; an acknowledged half is never forgotten I2  what was rolled back,
+///   given up or never decided is never delivered I3  bodies arrive as they were sent, and nothing
+///   arrives that nobody sent I4 offsets of a queue are dense, one offset names one message for
+///   ever, and one message has one place I5  an answered decision is never contradicted, whoever
+///   asks I6  nothing is delivered before somebody asked for its commit I7  a delivery is repeated
+///   only while its acknowledgement is unanswered I8  an undecided transaction is asked about in
+///   time, in stretches without faults; given up only after all its checks I9  a group's progress
+///   never falls behind what it had acknowledged  I10  a message that a group cannot handle becomes
+///   exactly one dead letter, with its own body  I11  a delayed message is not visible
+///   before its time, and soon after it in stretches without faults; one that was cancelled never
+///   is
 
 #include "tests/support/journal.hpp"
 

@@ -71,6 +71,9 @@ void history::add_to_message(std::size_t number, const event& e) {
     m.cancelled |= e.code == ec::ok;
     m.cancels_unanswered -= verdict_of(e.code) == verdict::refused ? 1 : 0;
     break;
+  case event_kind::dead_letter: // each of its deliveries may have been lost with a connection
+    m.reached.insert(e.group);
+    break;
   case event_kind::delivered:
     m.reached.insert(e.group);
     [[fallthrough]];

@@ -99,6 +99,7 @@ TEST_F(ClientConsumer, WhoseLeaseHasEndedIsAcknowledgedByItself) {
 }
 
 TEST_F(ClientConsumer, TellsTheNodeHowItReads) {
+  produce(1);
   subscription s{connection,
                  "readers",
                  "orders",
@@ -404,6 +405,7 @@ TEST_F(ClientAdmin, GivesTheNewIdOfAReopenedTransaction) {
 }
 
 TEST_F(ClientAdmin, SetsAGroupBack) {
+  ASSERT_DONE(producer{connection}.send({"orders", "x"}));
   auto places = operate.reset_group("readers", "orders", {start_from::offset, 5}, queue_no{0});
   ASSERT_DONE(places);
   EXPECT_EQ(places->at(0).offset, queue_offset{5});
