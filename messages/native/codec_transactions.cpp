@@ -97,7 +97,8 @@ void encode(frame_writer& to, const decided& from) {
           .put(capnp_words::word_of(item.queue.value, static_cast<std::uint16_t>(item.code),
                                     item.messages,
                                     capnp_words::pair_of(static_cast<std::uint8_t>(item.recorded),
-                                                         static_cast<std::uint8_t>(item.by))));
+                                                         static_cast<std::uint8_t>(item.by))))
+          .put(item.due_ms);
     to.end_frame();
     return;
   }

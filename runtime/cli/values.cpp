@@ -4,15 +4,14 @@
 #include "config/units.hpp"
 #include "messages/assert.hpp"
 #include "messages/dates.hpp"
-#include "messages/delay_levels.hpp"
 #include "messages/durations.hpp"
 #include "messages/filter/filter.hpp"
 #include "messages/names.hpp"
+#include "runtime/cli/console.hpp"
 #include "runtime/cli/suggest.hpp"
 
 #include <charconv>
 #include <cmath>
-#include <limits>
 
 namespace handfast::cli {
 
@@ -96,9 +95,7 @@ CLI::Validator duration() {
 
 CLI::Validator date() {
   return unnamed([](const std::string& text) -> std::string {
-    // Without a present, so that any date is near enough; how far it may lie is said later.
-    constexpr auto any_time = std::numeric_limits<wall_ms>::max();
-    if (text.find('-') != std::string::npos && parse_delay(text, any_time))
+    if (date_from_text(text))
       return {};
     return "takes a date in UTC, such as 2031-05-01T08:30:00Z, not " + printable(text);
   });
@@ -145,10 +142,7 @@ result<start_point> parse_start(const std::string& text, wall_ms now) {
 }
 
 start_point start_of(const std::string& text) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto parsed = parse_start(
-      text,
-      static_cast<wall_ms>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()));
+  const auto parsed = parse_start(text, system_wall());
   HANDFAST_ASSERT(parsed.has_value());
   return *parsed;
 }

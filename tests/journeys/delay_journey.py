@@ -131,6 +131,28 @@ def journey_list_and_cancel(node):
     assert node("delay", "list", "--json").json() == []
 
 
+def journey_beside_other_features(node):
+    """Order keys, tags, retries and dead letters treat a delayed message like any other."""
+    node.settings += ("consumer.retry_backoff_min=1ms", "consumer.retry_backoff_max=5ms")
+    node.start()
+    for n in range(6):  # sent in another order than they become visible in
+        node("produce", "orders", f"step {n}", "--delay", f"{8 - n}s", "--order-key", "a", "--tag",
+             "even" if n % 2 == 0 else "odd").ends(0)
+    ordered = node("consume", "orders", "--group", "mail", "--ordered", "--wait", "12", "--max", "6").lines()
+    assert ordered == [f"step {n}" for n in reversed(range(6))], ordered
+    even = node("consume", "orders", "--group", "even", "--tag", "even", "--wait", "2", "--max", "3").lines()
+    assert even == ["step 4", "step 2", "step 0"], even
+    node("group", "set", "poisoned", "--delivery-max", "2").ends(0)
+    tx = node("tx", "send", "poison", "bad", "--group", "shop", "--delay", "500ms", "--key", "k1").lines()[0]
+    node("tx", "commit", tx).ends(0)
+    node("consume", "poison", "--group", "poisoned", "--max", "2", "--fail", "2", "--wait", "10").ends(
+        0, out="bad\nbad\n")
+    real_node.eventually(lambda: [m["body"] for m in node("dlq", "list", "poisoned", "--json").json()] == ["bad"])
+    node("dlq", "resend", "poisoned").ends(0)
+    again = consume(node, topic="poison", group="poisoned", wait="5", most="1")
+    assert [m["body"] for m in again] == ["bad"], again
+
+
 def journey_bound(node):
     """More than the bound is refused, by its own name; other messages are not."""
     node.settings += ("delay.max=3",)

@@ -114,7 +114,17 @@ TEST(NativeTransactions, DecisionsComeBack) {
                    3,
                    {17},
                    {1},
-                   {44}}};
+                   {44}},
+                  {{2},
+                   ec::ok,
+                   some_transaction(2),
+                   outcome::committed,
+                   origin::producer,
+                   1,
+                   {17},
+                   {1},
+                   {},
+                   77'000}};
   EXPECT_COMES_BACK(answer);
   answer.details = {{{1}, "rolled back by an operator"}};
   EXPECT_COMES_BACK(answer);
