@@ -334,9 +334,11 @@ void delay_scheduler_state::send_listing(listing& from, bool more) {
 }
 
 void delay_scheduler_state::on_topic_usage(const ask_topic_usage& x) {
-  self_->send(caf::actor_cast<topic_registry_actor>(self_->current_sender()),
-              topic_usage{x.topic, 0, member_->fold.waiting.messages_of(x.topic),
-                          appender_role::delay_scheduler});
+  topic_usage answer;
+  answer.topic = x.topic;
+  answer.delayed = member_->fold.waiting.messages_of(x.topic);
+  answer.of = appender_role::delay_scheduler;
+  self_->send(caf::actor_cast<topic_registry_actor>(self_->current_sender()), answer);
 }
 
 // -- checkpoints, the end, status -----------------------------------------------------------

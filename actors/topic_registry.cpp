@@ -16,6 +16,10 @@ namespace {
 
 constexpr appender me{appender_role::topic_registry, 0, {}};
 
+std::string messages_text(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " message" : " messages");
+}
+
 } // namespace
 
 void topic_registry_state::begin(const shard_environment* environment,
@@ -240,9 +244,8 @@ void topic_registry_state::on_usage(const topic_usage& x) {
     for (const auto& asker : waiting.waiters)
       refuse_topic(asker, stopping ? ec::stopping : ec::topic_in_use,
                    printable(waiting.topic) + " has " +
-                       (x.delayed > 0
-                            ? counted(x.delayed, "message") + " that wait for their time"
-                            : counted(x.pending, "message") + " of pending transactions"));
+                       (x.delayed > 0 ? messages_text(x.delayed) + " to become visible later"
+                                      : messages_text(x.pending) + " of pending transactions"));
     return;
   }
   HANDFAST_ASSERT(topic_changes.count(waiting.topic) == 0);

@@ -125,7 +125,7 @@ def journey_list_and_cancel(node):
     node("delay", "cancel", str(listed[0]["id"])).ends(1, error="cancelled or expired")
     node("delay", "cancel", "12345").ends(1)
     assert consume(node, topic="stock", wait="4") == []
-    node("topic", "delete", "orders").ends(1, error="5 messages that wait for their time")
+    node("topic", "delete", "orders").ends(1, error="5 messages to become visible later")
     node("delay", "cancel", str(orders[0]["id"])).ends(0)
     node("topic", "delete", "orders", "--force").ends(0)
     assert node("delay", "list", "--json").json() == []

@@ -191,7 +191,7 @@ TEST_F(TopicRegistry, DeletesATopicThatNobodyUses) {
   run();
   EXPECT_EQ(log->count<append_records>(), 0U) << "nobody knows yet what waits for its time";
   EXPECT_EQ(delays->take_last<ask_topic_usage>().topic, id);
-  send(registry, topic_usage{id, 0, 0, appender_role::delay_scheduler});
+  send(registry, topic_usage{id, 0, {}, 0, appender_role::delay_scheduler});
   run();
   make_durable();
   EXPECT_EQ(answer().why.code, ec::ok);
@@ -211,11 +211,11 @@ TEST_F(TopicRegistry, RefusesToDeleteATopicWithDelayedMessages) {
   const auto id = make_topic("orders").topic.id;
   send_as(asker, registry, delete_topic{correlation{4}, "orders"});
   send(registry, topic_usage{id, 0});
-  send(registry, topic_usage{id, 0, 3, appender_role::delay_scheduler});
+  send(registry, topic_usage{id, 0, {}, 3, appender_role::delay_scheduler});
   run();
   const auto refused = answer();
   EXPECT_EQ(refused.why.code, ec::topic_in_use);
-  EXPECT_EQ(refused.why.detail, "'orders' has 3 delayed messages");
+  EXPECT_EQ(refused.why.detail, "'orders' has 3 messages to become visible later");
 }
 
 TEST_F(TopicRegistry, TakesNoAnswerForThatOfAnother) {

@@ -87,7 +87,9 @@ TEST(NativeProduce, AnEmptyBatchComesBack) {
 
 TEST(NativeProduce, AnswersComeBackWithAndWithoutDetails) {
   sent s;
-  s.items = {{{1}, ec::ok, {4096}, {17}, {2}, {9}}, {{2}, ec::body_too_large, {}, {}, {}, {}}};
+  s.items = {{{1}, ec::ok, {4096}, {17}, {2}, {9}},
+             {{2}, ec::body_too_large, {}, {}, {}, {}},
+             {{3}, ec::ok, {8192}, {17}, {2}, {}, 77'000}};
   EXPECT_COMES_BACK(s);
   s.details = {{{2}, "5 MiB, limit 4 MiB"}};
   EXPECT_COMES_BACK(s);
