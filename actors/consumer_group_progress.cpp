@@ -91,6 +91,9 @@ void consumer_group_state::acknowledge_one(slot& s, const acknowledgement& item,
     ++answer.accepted;
   else
     ++answer.late;
+  if (item.what == handling::returned && item.retry_ms != 0)
+    if (const auto next = s.window.next_expiry())
+      arm(*next);
   if (item.what != handling::dead_letter || !s.window.is_dead(item.offset))
     return;
   if (!waits)

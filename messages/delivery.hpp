@@ -172,7 +172,7 @@ auto inspect(Inspector& f, deliver& x) {
 enum class handling : std::uint8_t {
   done = 0,
   failed = 1,      ///< counts as an attempt; handed out again after `retry_ms`
-  returned = 2,    ///< not worked on: handed out again at once, no attempt is counted
+  returned = 2,    ///< not worked on, not counted: handed out again after `retry_ms`
   dead_letter = 3, ///< failed for good: goes to the group's dead-letter topic at once
   unreadable = 4,  ///< said by the connection: its body can't be read; counts as done and is listed
   filtered = 5,    ///< said by the connection: the filter does not want it; counts as done
@@ -183,7 +183,7 @@ constexpr bool ends_delivery(handling what) {
 }
 
 /// `to` = 0 means the one message at `offset` with its `lease`; else all messages that the sender
-/// holds in [offset, to), and `lease` is not looked at. `retry_ms` = 0 means the group's back-off.
+/// holds in [offset, to), and `lease` is not looked at. `retry_ms` = 0: the back-off, or at once.
 struct acknowledgement {
   queue_key queue;
   queue_offset offset;

@@ -10,6 +10,14 @@
 
 namespace handfast {
 
+namespace {
+
+/// A message that could not be read now, and may be later, comes again after this: a disk that is
+/// gone must not keep group and connection busy with each other.
+constexpr std::uint32_t unread_pause_ms = 250;
+
+} // namespace
+
 result<filter> filter_of(filter_kind kind, const std::string& expression) {
   auto made = kind == filter_kind::all    ? result<filter>{}
               : kind == filter_kind::tags ? parse_tag_filter(expression)
@@ -202,7 +210,7 @@ void consume_part::on_bodies(const outstanding_request& request, records_read& x
     (read.code == ec::ok || is_damage(read.code) ? damaged : unread).push_back(place);
   }
   settle(work, damaged, handling::unreadable);
-  settle(work, unread, handling::returned);
+  settle(work, unread, handling::returned, unread_pause_ms);
   damaged.insert(damaged.end(), unread.begin(), unread.end());
   if (work.abandoned) {
     for (const auto place : damaged)
@@ -240,15 +248,15 @@ void consume_part::judge(std::uint32_t number, job& work, std::vector<std::uint3
   finish(number, work);
 }
 
-void consume_part::settle(const job& work, const std::vector<std::uint32_t>& places,
-                          handling what) {
+void consume_part::settle(const job& work, const std::vector<std::uint32_t>& places, handling what,
+                          std::uint32_t retry_ms) {
   const auto link = groups_.find(work.group);
   if (places.empty() || link == groups_.end() || !link->second.actor)
     return;
   acknowledge order;
   for (const auto place : places) {
     const auto& d = work.deliveries[place];
-    order.items.push_back({d.queue, d.entry.offset, d.lease, what});
+    order.items.push_back({d.queue, d.entry.offset, d.lease, what, {}, retry_ms});
   }
   core_.send(link->second.actor, std::move(order));
 }

@@ -93,7 +93,8 @@ private:
   void grant(correlation subscription, std::uint32_t messages);
   void read_bodies(std::uint32_t number, job& work);
   void judge(std::uint32_t number, job& work, std::vector<std::uint32_t> gone);
-  void settle(const job& work, const std::vector<std::uint32_t>& places, handling what);
+  void settle(const job& work, const std::vector<std::uint32_t>& places, handling what,
+              std::uint32_t retry_ms = 0);
   void settle_all(const job& work);
   void finish(std::uint32_t number, job& work);
   void fail_job(std::uint32_t number, ec code, std::string_view detail = {});

@@ -307,6 +307,15 @@ void queue_window::fail(slot& s, time_point due) {
   counted_.push_back(offset);
 }
 
+/// It waits like a failed one, and nothing is counted.
+void queue_window::set_aside(slot& s, time_point due) {
+  const auto offset = s.entry.offset.value;
+  leave_stage(s);
+  s.at = stage::waiting;
+  failed_[offset] = due;
+  waiting_.insert({due, offset});
+}
+
 void queue_window::hand_again(slot& s) {
   leave_stage(s);
   s.at = stage::again;
@@ -368,6 +377,8 @@ queue_window::ack queue_window::acknowledge(const acknowledgement& what, time_po
     const auto wait = what.retry_ms != 0 ? std::chrono::milliseconds{what.retry_ms}
                                          : rules_->wait(progress_.attempts(offset) + 1);
     fail(*s, now + wait);
+  } else if (held && what.retry_ms != 0) {
+    set_aside(*s, now + std::chrono::milliseconds{what.retry_ms});
   } else if (held) {
     hand_again(*s);
   }

@@ -169,7 +169,7 @@ private:
     ready,   ///< was never handed out in this life
     leased,  ///
     counted, ///< failed; the count is not durable
-    waiting, ///< failed; waits for its back-off
+    waiting, ///< failed, or not to be had now; waits for its time
     again,   ///< to be handed out again
     dead,    ///< to be moved to the dead-letter topic
     done,    ///
@@ -200,6 +200,7 @@ private:
   void leave_stage(slot& s);
   void finish(slot& s);
   void fail(slot& s, time_point due);
+  void set_aside(slot& s, time_point due);
   void hand_again(slot& s);
   void kill(slot& s);
   void drop_finished();

@@ -53,6 +53,12 @@ void add_message_options(CLI::App& app, message_given& into, bool body_required)
   app.add_option("--order-key", into.order_key,
                  "Messages with the same one are consumed in turn by an ordered group")
       ->type_name("KEY");
+  app.add_option("--property", into.properties,
+                 "A property, by which consumers select with --filter; once for each")
+      ->check(property())
+      ->type_name("NAME=VALUE")
+      ->take_all()
+      ->expected(1);
 }
 
 void add_delay_options(CLI::App& app, message_given& into, bool half) {
@@ -87,6 +93,10 @@ std::optional<client::message> message_of(console& io, const message_given& give
     what.delay = std::chrono::milliseconds{static_cast<std::int64_t>(*delay)};
   }
   what.order_key = given.order_key;
+  for (const auto& property : given.properties) {
+    const auto sign = property.find('=');
+    what.properties[property.substr(0, sign)] = property.substr(sign + 1);
+  }
   if (given.body_given && given.body != "-") {
     what.body = shared_bytes::copy_of(given.body);
     return what;

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace handfast::cli {
 
@@ -20,9 +21,10 @@ struct message_given {
   std::string key;
   std::string delay; ///< a duration, level or date; empty = none
   std::string order_key;
+  std::vector<std::string> properties; ///< each NAME=VALUE
 };
 
-/// TOPIC, BODY, --tag, --key and --order-key.
+/// TOPIC, BODY, --tag, --key, --order-key and --property.
 void add_message_options(CLI::App& app, message_given& into, bool body_required);
 
 /// --delay and --delay-level, of a plain message also --at: at most one of them. A half waits from

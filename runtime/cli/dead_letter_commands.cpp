@@ -5,6 +5,7 @@
 #include "runtime/cli/command_table.hpp"
 #include "runtime/cli/interrupt.hpp"
 #include "runtime/cli/json.hpp"
+#include "runtime/cli/name_refusal.hpp"
 #include "runtime/cli/progress.hpp"
 #include "runtime/cli/table.hpp"
 #include "runtime/cli/text.hpp"
@@ -41,6 +42,25 @@ std::string origin_of(const client::message& message) {
   return value_of(message, property_keys::dlq_origin_topic) + "/" +
          value_of(message, property_keys::dlq_origin_queue) + "@" +
          value_of(message, property_keys::dlq_origin_offset);
+}
+
+/// The group's dead-letter topic, which is made for the first of them: an empty one where there is
+/// none. Nothing after a complaint.
+std::optional<native::topic_item> box_of(context& with, const std::string& group) {
+  client::admin node{with.node()};
+  native::topic_item none;
+  none.info.name = dead_letter_topic_of(group);
+  auto there = node.topic(none.info.name);
+  if (there)
+    return std::move(there.value());
+  auto known = node.group(group);
+  if (known && there.why().code == ec::unknown_topic)
+    return none;
+  if (known)
+    with.refuse("dead letters of group " + printable(group), there.why());
+  else
+    refuse_group(with, group, known.why());
+  return std::nullopt;
 }
 
 // -- list ---------------------------------------------------------------------------
@@ -101,9 +121,9 @@ exit_code list_all(context& with, const given& wanted) {
 exit_code list_group(context& with, const given& wanted) {
   client::admin node{with.node()};
   const auto topic = dead_letter_topic_of(wanted.group);
-  auto there = node.topic(topic);
+  const auto there = box_of(with, wanted.group);
   if (!there)
-    return with.refuse("dead letters of group " + printable(wanted.group), there.why());
+    return exit_refused;
   auto all = json::array();
   table rows{{{"OFFSET", true}, {"SINCE"}, {"FAILED", true}, {"FROM"}, {"WHY"}, {"BODY"}}};
   auto left = wanted.max;
@@ -133,6 +153,8 @@ exit_code list_group(context& with, const given& wanted) {
     with.io.out << page_of(all) << '\n';
   else
     rows.print(with.io.out, with.io.colours, with.io.width);
+  if (rows.empty() && !wanted.json)
+    with.io.err << printable(wanted.group) << " has no dead letters" << std::endl;
   if (left == 0)
     with.io.err << "ended after " << wanted.max << "; --max and --offset show more" << std::endl;
   return flush(with.io) ? exit_done : exit_refused;
@@ -188,17 +210,17 @@ exit_code resend_batch(context& with, client::subscription& from, client::produc
 
 exit_code resend(context& with, const given& wanted) {
   const auto topic = dead_letter_topic_of(wanted.group);
-  auto there = client::admin{with.node()}.topic(topic);
+  const auto there = box_of(with, wanted.group);
   if (!there)
-    return with.refuse("dead letters of group " + printable(wanted.group), there.why());
+    return exit_refused;
   client::subscription from{with.node(), std::string{operators}, topic};
   client::producer to{with.node()};
   interrupt ctrl_c;
-  const auto total = amount_of(there.value(), {}).messages;
+  const auto total = amount_of(*there, {}).messages;
   progress shown{with.io, "resending", std::min(total, wanted.max)};
   std::uint64_t sent = 0;
   auto code = exit_done;
-  while (sent < wanted.max && code == exit_done && !interrupt::came()) {
+  while (total > 0 && sent < wanted.max && code == exit_done && !interrupt::came()) {
     const auto count =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(page_max, wanted.max - sent));
     auto batch = from.fetch(count, milliseconds{0});

@@ -4,6 +4,7 @@
 #include "runtime/cli/command_table.hpp"
 #include "runtime/cli/group_view.hpp"
 #include "runtime/cli/json.hpp"
+#include "runtime/cli/name_refusal.hpp"
 #include "runtime/cli/text.hpp"
 #include "runtime/cli/values.hpp"
 
@@ -44,7 +45,7 @@ exit_code list(context& with, const given& wanted) {
 exit_code show(context& with, const given& wanted) {
   auto group = client::admin{with.node()}.group(wanted.name);
   if (!group)
-    return with.refuse(subject(wanted), group.why());
+    return refuse_group(with, wanted.name, group.why());
   if (wanted.json)
     with.io.out << page_of(json_of(group.value())) << '\n';
   else
@@ -71,6 +72,10 @@ exit_code reset(context& with, const given& wanted) {
     queue = queue_no{static_cast<std::uint16_t>(*wanted.queue)};
   auto places =
       client::admin{with.node()}.reset_group(wanted.name, wanted.topic, start_of(wanted.to), queue);
+  if (!places && places.why().code == ec::unknown_group)
+    return refuse_group(with, wanted.name, places.why());
+  if (!places && places.why().code == ec::unknown_topic)
+    return refuse_topic(with, wanted.topic, places.why());
   if (!places)
     return with.refuse(subject(wanted) + " on topic " + printable(wanted.topic), places.why());
   auto all = json::array();
@@ -89,7 +94,7 @@ exit_code reset(context& with, const given& wanted) {
 exit_code remove(context& with, const given& wanted) {
   auto done = client::admin{with.node()}.delete_group(wanted.name);
   if (!done)
-    return with.refuse(subject(wanted), done.why());
+    return refuse_group(with, wanted.name, done.why());
   with.io.out << "deleted " << wanted.name << '\n';
   return flush(with.io) ? exit_done : exit_refused;
 }

@@ -111,7 +111,10 @@ std::string count_text(std::uint64_t count) {
 }
 
 std::string counted(std::uint64_t count, std::string_view noun) {
-  return count_text(count) + " " + std::string{noun} + (count == 1 ? "" : "s");
+  std::string name{noun};
+  if (count != 1 && name.ends_with("ry"))
+    name.replace(name.size() - 1, 1, "ie");
+  return count_text(count) + " " + name + (count == 1 ? "" : "s");
 }
 
 std::string one_line(std::string_view text, std::size_t chars_max) {

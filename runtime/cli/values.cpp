@@ -118,6 +118,15 @@ CLI::Validator open_transaction() {
   });
 }
 
+CLI::Validator property() {
+  return unnamed([](const std::string& text) -> std::string {
+    const auto sign = text.find('=');
+    if (sign == std::string::npos || sign == 0)
+      return "takes a name and a value such as amount=150, not " + printable(text);
+    return {};
+  });
+}
+
 result<start_point> parse_start(const std::string& text, wall_ms now) {
   if (text == "earliest")
     return start_point{start_from::earliest, 0};

@@ -37,6 +37,8 @@ result<std::chrono::milliseconds> parse_seconds(const std::string& text);
 /// Where reading begins: `earliest`, `latest`, `offset:N`, a date in UTC such as
 /// `2026-11-30T08:30:00Z`, or how long ago, such as `30m`.
 CLI::Validator start();
+/// `NAME=VALUE`, where the value may be empty.
+CLI::Validator property();
 /// Tags with `||` between; a condition over properties.
 CLI::Validator tag_filter();
 CLI::Validator sql_filter();

@@ -33,6 +33,10 @@ def journey_filters(node):
     places = node("group", "show", "sql", "--json").json()["progress"]
     assert all(p["done"] == p["end"] for p in places), places
     node("consume", "orders", "--group", "sql", "--filter", "amount >").ends(2, error="at character")
+    produce(node, "dear", options=("--property", "amount=150", "--property", "vip=true"))
+    produce(node, "cheap", options=("--property", "amount=99.5"))
+    assert drain(node, "big", "--filter", "amount > 100") == ["dear"]
+    assert drain(node, "small", "--filter", "amount BETWEEN 99 AND 100") == ["cheap"]
 
 
 def journey_poison_and_dead_letters(node):
@@ -167,7 +171,8 @@ def journey_groups(node):
     listed = {g["name"] for g in node("group", "list", "--json").json()}
     assert "mail" in listed, listed
     page = node("group", "show", "mail").ends(0).out
-    assert "in any order" in page or "DONE" in page, page
+    assert "in any order" in page and "DONE" in page, page
+    assert node("dlq", "list", "mail", "--json").json() == []
     eventually(lambda: node("group", "delete", "mail").code == 0)
     node("group", "show", "mail").ends(1, error="mail")
 

@@ -106,6 +106,7 @@ TEST_F(NativeConsume, HandsBackWhatTheDiskCannotReadNow) {
   run();
   const auto settled = consumers->take_last<acknowledge>();
   EXPECT_EQ(settled.items.at(0).what, handling::returned);
+  EXPECT_GT(settled.items.at(0).retry_ms, 0U) << "a disk that is gone keeps nobody busy";
 }
 
 TEST_F(NativeConsume, HandsBackWhatARestartedReaderWasAsked) {

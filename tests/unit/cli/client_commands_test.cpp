@@ -135,6 +135,20 @@ TEST_F(ClientCommands, ProduceSendsTagAndKey) {
               ::testing::AllOf(HasSubstr("TAGS\x01paid\x02"), HasSubstr("KEYS\x01o1\x02")));
 }
 
+TEST_F(ClientCommands, ProduceSendsProperties) {
+  done(run({"produce", "orders", "--property", "amount=150", "--property", "note=a=b", "x"}));
+  const auto& item = node.visible.at(0);
+  EXPECT_THAT(std::string{item.payload.text().substr(0, item.properties_size)},
+              ::testing::AllOf(HasSubstr("amount\x01"
+                                         "150\x02"),
+                               HasSubstr("note\x01"
+                                         "a=b\x02")));
+  EXPECT_EQ(item.payload.text().substr(item.properties_size), "x");
+  auto wrong = run({"produce", "orders", "x", "--property", "amount"});
+  EXPECT_EQ(wrong.code, exit_usage);
+  EXPECT_THAT(wrong.err, HasSubstr("--property takes a name and a value such as amount=150"));
+}
+
 TEST_F(ClientCommands, ProduceNamesTopicAndRemedyWhenRefused) {
   node.refuse(frame_kind::resolve_topic, ec::unknown_topic, "");
   auto refused = run({"produce", "nowhere", "x"});
@@ -358,6 +372,19 @@ TEST_F(ClientCommands, GroupShowTellsMembersTermsAndProgress) {
   auto nobody_there = run({"group", "show", "nobody"});
   EXPECT_EQ(nobody_there.code, exit_refused);
   EXPECT_THAT(nobody_there.err, HasSubstr("group 'nobody'"));
+}
+
+TEST_F(ClientCommands, AGroupWithoutDeadLettersHasNone) {
+  auto listed = run({"dlq", "list", "readers"});
+  EXPECT_EQ(listed.code, exit_done);
+  EXPECT_EQ(listed.err, "'readers' has no dead letters\n");
+  EXPECT_EQ(done(run({"dlq", "list", "readers", "--json"})), "[]\n");
+  EXPECT_EQ(done(run({"dlq", "resend", "readers"})), "resent 0 dead letters of readers\n");
+  for (const auto* command : {"list", "resend"}) {
+    auto nobody_there = run({"dlq", command, "nobody"});
+    EXPECT_EQ(nobody_there.code, exit_refused);
+    EXPECT_THAT(nobody_there.err, HasSubstr("no group 'nobody' is known"));
+  }
 }
 
 TEST_F(ClientCommands, GroupResetTellsWhereTheGroupGoesOn) {

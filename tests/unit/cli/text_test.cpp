@@ -43,6 +43,7 @@ TEST(Text, CountsWithCommas) {
   EXPECT_EQ(count_text(1'234'567), "1,234,567");
   EXPECT_EQ(counted(1, "message"), "1 message");
   EXPECT_EQ(counted(2'000, "message"), "2,000 messages");
+  EXPECT_EQ(counted(2, "failed delivery"), "2 failed deliveries");
 }
 
 TEST(Text, KeepsForeignBytesFromTheTerminal) {

@@ -73,6 +73,18 @@ TEST(QueueWindow, HandsOutAtOnceWhatWasReturned) {
   EXPECT_EQ(again.attempts, 1U) << "it was not worked on";
 }
 
+TEST(QueueWindow, HandsOutLaterWhatWasReturnedForLater) {
+  auto window = filled(1);
+  (void)window.hand_out(1, 1, start);
+  auto later = saying(handling::returned, 0, 1);
+  later.retry_ms = 250;
+  EXPECT_EQ(window.acknowledge(later, start), ack::accepted);
+  EXPECT_EQ(window.peek(), nullptr);
+  EXPECT_EQ(window.next_expiry(), start + 250ms);
+  window.expire(start + 250ms);
+  EXPECT_EQ(window.hand_out(2, 2, start + 250ms).attempts, 1U) << "it was not worked on";
+}
+
 TEST(QueueWindow, WritesTheCountOfAFailureBeforeItHandsOutAgain) {
   auto window = filled(1);
   (void)window.hand_out(1, 1, start);
