@@ -68,7 +68,7 @@ void delay_fold::apply(const log_record& record) {
 
 std::pair<std::string, std::string> delay_fold::save_slice(std::string& cursor) const {
   if (cursor.empty()) {
-    cursor = "0";
+    cursor = std::to_string(0);
     return {std::string{rules_slice}, rules.save()};
   }
   position next;
