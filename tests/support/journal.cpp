@@ -7,7 +7,7 @@ namespace handfast::proof {
 
 namespace {
 
-constexpr std::array<std::string_view, 24> kind_names{
+constexpr std::array<std::string_view, 26> kind_names{
     "subscribed",   "half_sent",       "half_answered",  "decision_sent",  "decision_answered",
     "check_asked",  "check_answered",  "query_sent",     "query_answered", "reopen_sent",
     "reopened",     "plain_sent",      "plain_answered", "delivered",      "ack_sent",
