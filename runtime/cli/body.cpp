@@ -73,7 +73,7 @@ void add_delay_options(CLI::App& app, message_given& into, bool half) {
   if (half)
     return;
   app.add_option("--at", into.delay,
-                 "Visible only from this moment (UTC) on, such as 2031-05-01T08:30:00Z")
+                 "Visible only from this moment (UTC) on, such as 2027-05-01T08:30:00Z")
       ->check(date())
       ->type_name("DATE")
       ->excludes(delay)

@@ -97,7 +97,7 @@ CLI::Validator date() {
   return unnamed([](const std::string& text) -> std::string {
     if (date_from_text(text))
       return {};
-    return "takes a date in UTC, such as 2031-05-01T08:30:00Z, not " + printable(text);
+    return "takes a date in UTC, such as 2027-05-01T08:30:00Z, not " + printable(text);
   });
 }
 

@@ -25,7 +25,7 @@ CLI::Validator server_address();
 CLI::Validator seconds();
 /// A duration with a unit (`500ms`, `2m`), as `duration_from_text` reads it.
 CLI::Validator duration();
-/// A date in UTC, such as `2031-05-01T08:30:00Z`, that `parse_delay` reads.
+/// A date in UTC, such as `2027-05-01T08:30:00Z`, that `parse_delay` reads.
 CLI::Validator date();
 /// The printed form of a transaction id.
 CLI::Validator transaction();

@@ -68,6 +68,8 @@ def journey_transaction(node):
     time.sleep(1.5)
     assert node("delay", "list", "--json").json() == [], "nothing is committed yet"
     done = node("tx", "commit", tx, "--json").json()
+    assert abs(done["due_ms"] - now_ms() - 1000) < 1500, done
+    assert node("tx", "commit", tx, "--json").json()["due_ms"] == done["due_ms"], "the same when asked again"
     assert done["outcome"] == "committed" and "offset" not in done, done
     assert "becomes visible in orders" in node("tx", "show", tx).ends(0).out
     waiting = node("delay", "list", "--json").json()
