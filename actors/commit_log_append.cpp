@@ -101,9 +101,10 @@ void commit_log_state::accept_message(store_request& r, const caf::strong_actor_
   }
   const auto producer = m.producer;
   const auto sequence = m.sequence;
-  const wall_ms due = delayed ? now + m.delay_ms : 0;
-  m.offset = delayed ? queue_offset{} : tail_.heads.take(queue);
-  const auto offset = m.offset;
+  // From the clock itself: `now` never goes back, not even when that is set back.
+  const wall_ms due = delayed ? env_->time->wall() + m.delay_ms : 0;
+  m.offset = delayed ? place_or_due({}, due) : tail_.heads.take(queue);
+  const auto place = m.offset;
   log_record record{record_type::message, {}, 0, 0, now, std::move(m), 0};
   const auto at = builder_->add(std::move(record));
   if (!at) {
@@ -113,9 +114,9 @@ void commit_log_state::accept_message(store_request& r, const caf::strong_actor_
     at_once.push_back({r.id, at.error().code, {}, queue, {}});
     return;
   }
-  tail_.windows.add(producer, sequence, {*at, place_or_due(offset, due), queue}, now);
+  tail_.windows.add(producer, sequence, {*at, place, queue}, now);
   if (asker)
-    forming_.results_for(asker).push_back({r.id, ec::ok, *at, queue, offset, due});
+    forming_.results_for(asker).push_back({r.id, ec::ok, *at, queue, offset_in(place), due});
 }
 
 void commit_log_state::on_append_records(append_records& x) {
@@ -219,7 +220,7 @@ void commit_log_state::take_offsets(log_record& r) {
     d.op_offset = tail_.heads.take(queue_heads::op_view);
     for (auto& e : d.entries)
       if (e.is_delayed())
-        e.due_ms += r.time_ms;
+        e.due_ms += env_->time->wall();
       else
         e.offset = tail_.heads.take({e.topic, e.queue});
   } else if (r.type == record_type::dead_letter) {

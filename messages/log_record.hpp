@@ -46,8 +46,8 @@ constexpr std::uint16_t has_order_key = 2;
 constexpr std::uint16_t buffered = 4;
 } // namespace message_flags
 
-/// MESSAGE and HALF: the body and all that was said with it. For a MESSAGE `offset` is its place in
-/// the queue, for a HALF its place in the half view; `commit_log` stamps either.
+/// MESSAGE and HALF: body and all that was said with it. `commit_log` stamps `offset`: of a HALF
+/// its place in the half view, of a MESSAGE in its queue, or when it gets one (`place_or_due.hpp`).
 struct message_record {
   topic_id topic;
   group_id group; ///< the producer group; 0 for plain messages of no group

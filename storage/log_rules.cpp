@@ -1,5 +1,7 @@
 #include "storage/log_rules.hpp"
 
+#include "messages/place_or_due.hpp"
+
 #include <algorithm>
 
 namespace handfast::storage {
@@ -92,12 +94,15 @@ void log_rules::end_waiting(position body) {
 void log_rules::check_content(const log_record& record, const message_record& message) {
   const bool half = record.type == record_type::half;
   const queue_key queue{message.topic, message.queue};
-  if (half)
+  if (half) {
     check_offset(half_view_, "the half view", message.offset);
-  else if (message.delay_ms == 0)
+  } else if (message.delay_ms == 0) {
     check_offset(queues_[queue], text_of(queue), message.offset);
-  else
+  } else {
     delayed_.insert(record.at.value);
+    if (due_in(message.offset) == 0)
+      note("it becomes visible later and does not say when");
+  }
   bodies_[record.at.value] = record.length;
   if (!half)
     return;

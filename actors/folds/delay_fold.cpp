@@ -1,5 +1,6 @@
 #include "actors/folds/delay_fold.hpp"
 
+#include "messages/place_or_due.hpp"
 #include "messages/record_rule.hpp"
 
 namespace handfast {
@@ -41,10 +42,12 @@ void delay_fold::apply(const log_record& record) {
   switch (record.type) {
   case record_type::message: {
     const auto& m = std::get<message_record>(record.content);
-    if (m.delay_ms != 0)
-      waiting.insert(waiting_of(
-          {record.at, m.topic, m.queue, {}, record.length, m.tag_hash, record.time_ms + m.delay_ms},
-          {}));
+    if (m.delay_ms == 0)
+      break;
+    const auto due = due_in(m.offset);
+    require_of_record(due != 0, "it becomes visible later and does not say when");
+    waiting.insert(
+        waiting_of({record.at, m.topic, m.queue, {}, record.length, m.tag_hash, due}, {}));
     break;
   }
   case record_type::decide:

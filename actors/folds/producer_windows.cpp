@@ -2,7 +2,6 @@
 
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
-#include "messages/place_or_due.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -84,9 +83,7 @@ void producer_windows::apply(const log_record& record) {
   if (record.type != record_type::message && record.type != record_type::half)
     return;
   const auto& m = std::get<message_record>(record.content);
-  const bool waits = record.type == record_type::message && m.delay_ms != 0;
-  const auto place = place_or_due(m.offset, waits ? record.time_ms + m.delay_ms : 0);
-  add(m.producer, m.sequence, {record.at, place, {m.topic, m.queue}}, record.time_ms);
+  add(m.producer, m.sequence, {record.at, m.offset, {m.topic, m.queue}}, record.time_ms);
 }
 
 std::size_t producer_windows::forget_idle(wall_ms now_ms) {

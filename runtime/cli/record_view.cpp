@@ -1,6 +1,7 @@
 #include "runtime/cli/record_view.hpp"
 
 #include "messages/names.hpp"
+#include "messages/place_or_due.hpp"
 #include "runtime/cli/json.hpp"
 #include "runtime/cli/text.hpp"
 
@@ -47,11 +48,10 @@ std::string decider_of(origin by) {
   return "the give-up rule";
 }
 
-/// @param placed it has an offset: in its queue, or in the half view
-std::string describe(const message_record& m, const known_names& names, bool placed = true) {
+std::string describe(const message_record& m, const known_names& names) {
   auto text = names.topic(m.topic) + " queue " + n(m.queue.value);
-  if (placed)
-    text += " offset " + n(m.offset.value);
+  const auto due = due_in(m.offset);
+  text += due != 0 ? " visible at " + time_text(due) : " offset " + n(m.offset.value);
   if (m.group.value != 0)
     text += ", of " + names.group(m.group);
   if (m.transaction.value != 0)
@@ -139,19 +139,14 @@ std::string describe(const retire_record& r, const known_names&) {
          " begin later";
 }
 
-/// A plain message that waits for its time has none yet.
-bool has_place(const log_record& record) {
-  return record.type != record_type::message ||
-         std::get<message_record>(record.content).delay_ms == 0;
-}
-
-void add_message(json& to, const message_record& m, bool placed, bool with_bodies,
-                 const known_names& names) {
+void add_message(json& to, const message_record& m, bool with_bodies, const known_names& names) {
   to["topic"] = m.topic.value;
   if (const auto* name = names.name_of(m.topic))
     to["topic_name"] = *name;
   to["queue"] = m.queue.value;
-  if (placed)
+  if (const auto due = due_in(m.offset); due != 0)
+    to["due_ms"] = due;
+  else
     to["offset"] = m.offset.value;
   if (m.delay_ms != 0)
     to["delay_ms"] = m.delay_ms;
@@ -227,10 +222,8 @@ std::string type_text(record_type type) {
 }
 
 std::string summary_of(const log_record& record, const known_names& names) {
-  const auto* message = std::get_if<message_record>(&record.content);
-  auto text = message ? describe(*message, names, has_place(record))
-                      : std::visit([&](const auto& content) { return describe(content, names); },
-                                   record.content);
+  auto text =
+      std::visit([&](const auto& content) { return describe(content, names); }, record.content);
   while (text.ends_with(' ') || text.ends_with(','))
     text.pop_back();
   return text;
@@ -243,12 +236,12 @@ json json_of(const log_record& record, bool with_bodies, const known_names& name
              {"epoch", record.epoch},
              {"time_ms", record.time_ms}};
   if (const auto* m = std::get_if<message_record>(&record.content))
-    add_message(value, *m, has_place(record), with_bodies, names);
+    add_message(value, *m, with_bodies, names);
   else if (const auto* moved = std::get_if<move_record>(&record.content)) {
     value["from"] = moved->from.value;
-    add_message(value, moved->message, true, with_bodies, names);
+    add_message(value, moved->message, with_bodies, names);
   } else if (const auto* dead = std::get_if<dead_letter_record>(&record.content))
-    add_message(value, dead->message, true, with_bodies, names);
+    add_message(value, dead->message, with_bodies, names);
   else if (const auto* decided = std::get_if<decide_record>(&record.content))
     add_decisions(value, *decided);
   else if (const auto* checked = std::get_if<checked_record>(&record.content))

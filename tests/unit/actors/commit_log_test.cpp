@@ -275,6 +275,20 @@ TEST_F(CommitLog, MakesDelaysOfACommitMomentsAndGivesThemNoOffset) {
   EXPECT_EQ(std::get<decide_record>(all[1].content).entries[0].offset, queue_offset{1});
 }
 
+TEST_F(CommitLog, CountsDelaysOfACommitFromTheClockThoughItWasSetBack) {
+  auto op = make_probe();
+  enroll(op, op_life);
+  append(client, {message_to(orders)});
+  time.jump_wall(-60'000);
+  append(op, op_life,
+         decide_of({{position{128}, orders.topic, orders.queue, {}, 100, 0, 5'000}}, 1));
+  run();
+  const auto all = records(op);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(std::get<decide_record>(all[0].content).entries[0].due_ms, time.wall() + 5'000);
+  EXPECT_EQ(all[0].time_ms, time.wall() + 60'000) << "times of records never go back";
+}
+
 TEST_F(CommitLog, TellsARepeatedDelayedSendWhenTheFirstBecomesVisible) {
   auto later = numbered(orders, 7, 1);
   later.delay_ms = 5'000;

@@ -206,6 +206,16 @@ TEST_F(DelayScheduler, WaitsOnWhenTheWallClockIsSetBack) {
   EXPECT_THAT(visible(), ElementsAre(stored.at));
 }
 
+TEST_F(DelayScheduler, CountsFromTheClockAsItIsThoughItWasFarAheadBefore) {
+  time.jump_wall(3'600'000);
+  const auto ahead = store(0s);
+  time.jump_wall(-3'600'000);
+  const auto stored = store(2s);
+  EXPECT_EQ(stored.due_ms, time.wall() + 2'000);
+  advance(3s);
+  EXPECT_THAT(visible(), ElementsAre(ahead.at, stored.at));
+}
+
 TEST_F(DelayScheduler, CancelsWhatIsDueForATopicThatIsGone) {
   const auto gone = store(1s);
   const auto stays = store(1s, bills);

@@ -1,4 +1,6 @@
 #include "actors/folds/delay_fold.hpp"
+#include "messages/place_or_due.hpp"
+#include "messages/record_rule.hpp"
 #include "tests/unit/folds/transaction_records.hpp"
 
 #include <gmock/gmock.h>
@@ -13,7 +15,9 @@ using ::testing::IsEmpty;
 log_record message_at(std::uint64_t at, std::uint64_t delay_ms, topic_id topic = orders) {
   auto r = half_at(at, {}, topic);
   r.type = record_type::message;
-  std::get<message_record>(r.content).delay_ms = delay_ms;
+  auto& m = std::get<message_record>(r.content);
+  m.delay_ms = delay_ms;
+  m.offset = delay_ms == 0 ? queue_offset{3} : place_or_due({}, 1'000'000 + at + delay_ms);
   return r;
 }
 
@@ -43,7 +47,7 @@ std::vector<std::pair<std::uint64_t, wall_ms>> waiting(const delay_fold& fold) {
 
 using waits = std::pair<std::uint64_t, wall_ms>;
 
-TEST(DelayFold, CountsThePlainMessagesDelayFromWhenItWasStored) {
+TEST(DelayFold, KeepsThePlainMessageUntilTheMomentThatItSays) {
   delay_fold fold;
   fold.apply(message_at(8, 500));
   fold.apply(message_at(16, 0));
@@ -54,6 +58,14 @@ TEST(DelayFold, CountsThePlainMessagesDelayFromWhenItWasStored) {
   EXPECT_EQ(entry->length, 256u);
   EXPECT_EQ(entry->tag_hash, 5u);
   EXPECT_EQ(entry->transaction, position{});
+}
+
+TEST(DelayFold, TakesNoMessageThatDoesNotSayWhen) {
+  delay_fold fold;
+  auto record = message_at(8, 500);
+  std::get<message_record>(record.content).offset = {};
+  EXPECT_THROW(fold.apply(record), rule_broken);
+  EXPECT_EQ(fold.waiting.size(), 0u);
 }
 
 TEST(DelayFold, KeepsOfACommitWhatBecomesVisibleLater) {

@@ -1,3 +1,4 @@
+#include "messages/place_or_due.hpp"
 #include "runtime/shard_recovery.hpp"
 #include "storage/run_writer.hpp"
 #include "tests/unit/storage/store_fixture.hpp"
@@ -164,6 +165,7 @@ TEST_F(ShardRecovery, FoldsWhatWaitsForItsTimeFromCheckpointAndLog) {
     live_store live{disk_};
     auto message = a_message("later");
     std::get<message_record>(message.content).delay_ms = 60'000;
+    std::get<message_record>(message.content).offset = place_or_due({}, 60'500);
     const auto first = live.append(message);
     delay_fold fold;
     fold.waiting.insert({9'000, first, {}, {17}, 100, 0, {2}});

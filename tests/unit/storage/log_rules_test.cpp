@@ -1,3 +1,4 @@
+#include "messages/place_or_due.hpp"
 #include "storage/log_rules.hpp"
 #include "tests/unit/storage/store_fixture.hpp"
 
@@ -42,18 +43,18 @@ protected:
     std::get<message_record>(record.content).offset = {offset};
     return add(record);
   }
-  position delayed() {
+  position delayed(wall_ms due = 77'000) {
     auto record = a_message("x");
-    std::get<message_record>(record.content).delay_ms = 1'000;
+    auto& m = std::get<message_record>(record.content);
+    m.delay_ms = 1'000;
+    m.offset = place_or_due({}, due);
     return add(record);
   }
   void release(position body, std::uint64_t offset) {
     add(record_of(record_type::release,
                   release_record{{{body, {17}, {2}, {offset}, length, 9}}, {}}));
   }
-  void cancel(position body) {
-    add(record_of(record_type::release, release_record{{}, {body}}));
-  }
+  void cancel(position body) { add(record_of(record_type::release, release_record{{}, {body}})); }
   position decide(position transaction, std::uint64_t offset, outcome result = outcome::committed) {
     auto record = a_decision(transaction);
     auto& d = std::get<decide_record>(record.content);
@@ -105,6 +106,11 @@ TEST_F(LogRules, HaveNothingAgainstMessagesThatWait) {
   cancel(first);
   release(opened, 2);
   EXPECT_EQ(said(), "");
+}
+
+TEST_F(LogRules, NameADelayedMessageThatDoesNotSayWhen) {
+  delayed(0);
+  EXPECT_THAT(said(), HasSubstr("becomes visible later and does not say when"));
 }
 
 TEST_F(LogRules, NameAReleaseOfWhatDoesNotWait) {
