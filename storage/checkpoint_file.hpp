@@ -56,7 +56,8 @@ public:
   /// Appends one slice; the same name may come several times, order is kept. Names have 1 to 255
   /// bytes.
   result<void> add_slice(std::string_view name, std::span<const std::byte> bytes);
-  /// Finishes: sync, rename, sync of the directory, then removal of all but the newest two. Call
+  /// Finishes: sync, rename, sync of the directory, then removal of all but the newest two, unless
+  /// somebody copies the store (`hold_removals`). Call
   /// once, last. Returns the size of the file.
   result<std::uint64_t> commit();
 

@@ -4,6 +4,7 @@
 #include "storage/crc32c.hpp"
 #include "storage/file_head.hpp"
 #include "storage/little_endian.hpp"
+#include "storage/removal_hold.hpp"
 
 #include <array>
 
@@ -100,6 +101,11 @@ result<std::uint64_t> checkpoint_writer::commit() {
   if (!done)
     return tl::unexpected{done.error()};
   file_.reset();
+  const auto held = removals_held(*disk_, parent_directory(directory_));
+  if (!held)
+    return tl::unexpected{held.error()};
+  if (*held)
+    return written_;
   auto generations = format::list_generations(*disk_, directory_);
   if (!generations)
     return tl::unexpected{generations.error()};

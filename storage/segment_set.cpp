@@ -17,7 +17,13 @@ constexpr std::uint64_t prepare_step_max = 4 * limits::mib;
 constexpr std::uint64_t ensured_ahead = 16 * limits::mib;
 constexpr const char* next_name = "/next.tmp";
 
-std::optional<position> parse_name(const std::string& name) {
+position shard_begin(std::uint8_t shard) {
+  return {std::uint64_t{shard} << shard_shift};
+}
+
+} // namespace
+
+std::optional<position> segment_set::base_in(const std::string& name) {
   if (name.size() != hex_digits + suffix.size() || !name.ends_with(suffix))
     return std::nullopt;
   position base;
@@ -26,12 +32,6 @@ std::optional<position> parse_name(const std::string& name) {
     return std::nullopt;
   return base;
 }
-
-position shard_begin(std::uint8_t shard) {
-  return {std::uint64_t{shard} << shard_shift};
-}
-
-} // namespace
 
 segment_layout::bounds segment_layout::segment_of(position p) const {
   for (const auto& [base, end] : existing_)
@@ -95,7 +95,7 @@ result<void> segment_set::load(open_mode mode) {
     if (mode == open_mode::read_write && name.ends_with(".tmp"))
       if (auto removed = disk_.remove(path); !removed)
         return removed;
-    const auto base = parse_name(name);
+    const auto base = base_in(name);
     if (!base || shard_of(*base) != options_.shard)
       continue;
     // Below the oldest that must be there stands what an unfinished retirement left.

@@ -83,6 +83,9 @@ public:
   open_read_only(file_system& disk, std::string directory, std::uint64_t store_id,
                  std::uint8_t shard, std::string note_path = {});
 
+  /// Base of the segment in a file of this name; none for other files.
+  static std::optional<position> base_in(const std::string& name);
+
   [[nodiscard]] std::vector<std::shared_ptr<segment>> segments() const;
   [[nodiscard]] const std::vector<missing_segment>& missing() const { return missing_; }
   /// Ends of files that were there and are not, so that what they held is lost.
@@ -146,7 +149,7 @@ public:
 
   /// Deletes the segments that end at or below `limit`, oldest first, each durably, but never the
   /// one at the tail. It is noted first, so that what is left after a crash is no loss. Returns the
-  /// bytes freed.
+  /// bytes freed: none while somebody copies the store (`hold_removals`).
   result<std::uint64_t> retire(position limit);
 
 private:

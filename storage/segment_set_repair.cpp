@@ -2,6 +2,7 @@
 /// retirement.
 
 #include "messages/assert.hpp"
+#include "storage/removal_hold.hpp"
 #include "storage/segment_set.hpp"
 
 #include <algorithm>
@@ -206,6 +207,11 @@ result<std::uint64_t> segment_set::retire(position limit) {
   while (oldest != all.end() && (*oldest)->end() <= below && *oldest != all.back())
     ++oldest;
   if (oldest == all.begin())
+    return freed;
+  const auto held = removals_held(disk_, parent_directory(directory_));
+  if (!held)
+    return tl::unexpected{held.error()};
+  if (*held)
     return freed;
   {
     const std::unique_lock lock{prepare_mutex_};

@@ -17,9 +17,9 @@ constexpr std::uint64_t identity_bytes_max = 4 * limits::kib;
 
 /// What an interrupted creation may leave, and what file systems put into an empty root of their
 /// own.
-constexpr std::array<std::string_view, 8> harmless_names{
-    "lock", "handfast-store.tmp", "log-00.note", "log-00.note.tmp",
-    "log",  "checkpoints",        "runs",        "lost+found"};
+constexpr std::array<std::string_view, 9> harmless_names{
+    "lock",        "backup.lock", "handfast-store.tmp", "log-00.note", "log-00.note.tmp", "log",
+    "checkpoints", "runs",        "lost+found"};
 
 std::string encode(const store_identity& identity) {
   char text[256];

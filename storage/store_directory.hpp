@@ -24,6 +24,8 @@ struct store_paths {
   [[nodiscard]] std::string log() const { return root + "/log"; }
   [[nodiscard]] std::string checkpoints() const { return root + "/checkpoints"; }
   [[nodiscard]] std::string runs() const { return root + "/runs"; }
+  /// See `hold_removals`.
+  [[nodiscard]] std::string removal_hold() const { return root + "/backup.lock"; }
   /// What the log of one shard must consist of: see `log_note`.
   [[nodiscard]] std::string log_note(std::uint8_t shard) const;
 };

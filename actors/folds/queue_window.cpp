@@ -59,13 +59,28 @@ std::uint64_t queue_window::take(const std::vector<visible_entry>& entries, queu
   for (const auto& entry : entries) {
     if (entry.offset.value < next_)
       continue;
-    if (entry.offset.value > next_) // what stood between was lost with its record
-      skip(entry.offset.value);
+    if (entry.offset.value > next_ && !pass_over_lost(entry.offset.value))
+      break;
     add(entry, wanted);
   }
   drop_finished();
   HANDFAST_ASSERT(next_ <= end_);
   return gone;
+}
+
+/// What stood between was lost with its record: any number of offsets, which must not cost a slot
+/// each. False if that has to wait until what stands before is done.
+bool queue_window::pass_over_lost(std::uint64_t to) {
+  drop_finished();
+  if (slots_.empty()) {
+    progress_.mark_done(next_, to);
+    changed(urgency::lazy);
+    next_ = to;
+    return true;
+  }
+  const auto limit = std::max(next_, progress_.base() + outstanding_max);
+  skip(std::min(to, limit));
+  return to <= limit;
 }
 
 /// Everything from `next_` up to `to` is done.

@@ -195,6 +195,7 @@ private:
   [[nodiscard]] bool is_open(const expiry& x) const;
   [[nodiscard]] bool is_full() const;
   [[nodiscard]] bool may_begin(std::uint64_t offset) const;
+  bool pass_over_lost(std::uint64_t to);
   void skip(std::uint64_t to);
   void add(const visible_entry& entry, const filter& wanted);
   void leave_stage(slot& s);

@@ -57,8 +57,7 @@ void add_message_options(CLI::App& app, message_given& into, bool body_required)
                  "A property, by which consumers select with --filter; once for each")
       ->check(property())
       ->type_name("NAME=VALUE")
-      ->take_all()
-      ->expected(1);
+      ->allow_extra_args(false);
 }
 
 void add_delay_options(CLI::App& app, message_given& into, bool half) {

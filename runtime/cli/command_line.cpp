@@ -29,7 +29,7 @@ constexpr family families[] = {
     add_browse_command,      add_transaction_commands, add_delay_commands,
     add_group_commands,      add_dead_letter_commands, add_status_command,
     add_quarantine_commands, add_bench_command,        add_config_commands,
-    add_log_commands,
+    add_log_commands,        add_backup_commands,
 };
 
 /// How far the words lead into the tree of commands.

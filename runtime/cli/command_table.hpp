@@ -21,5 +21,6 @@ void add_quarantine_commands(menu& to);  // quarantine list
 void add_bench_command(menu& to);        // bench
 void add_config_commands(menu& to);      // config show | check | docs
 void add_log_commands(menu& to);         // log verify | dump
+void add_backup_commands(menu& to);      // backup | restore
 
 } // namespace handfast::cli

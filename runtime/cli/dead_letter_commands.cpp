@@ -45,8 +45,8 @@ std::string origin_of(const client::message& message) {
 }
 
 /// The group's dead-letter topic, which is made for the first of them: an empty one where there is
-/// none. Nothing after a complaint.
-std::optional<native::topic_item> box_of(context& with, const std::string& group) {
+/// none. The exit code after a complaint.
+tl::expected<native::topic_item, exit_code> box_of(context& with, const std::string& group) {
   client::admin node{with.node()};
   native::topic_item none;
   none.info.name = dead_letter_topic_of(group);
@@ -56,11 +56,9 @@ std::optional<native::topic_item> box_of(context& with, const std::string& group
   auto known = node.group(group);
   if (known && there.why().code == ec::unknown_topic)
     return none;
-  if (known)
-    with.refuse("dead letters of group " + printable(group), there.why());
-  else
-    refuse_group(with, group, known.why());
-  return std::nullopt;
+  return tl::unexpected{known
+                            ? with.refuse("dead letters of group " + printable(group), there.why())
+                            : refuse_group(with, group, known.why())};
 }
 
 // -- list ---------------------------------------------------------------------------
@@ -123,7 +121,7 @@ exit_code list_group(context& with, const given& wanted) {
   const auto topic = dead_letter_topic_of(wanted.group);
   const auto there = box_of(with, wanted.group);
   if (!there)
-    return exit_refused;
+    return there.error();
   auto all = json::array();
   table rows{{{"OFFSET", true}, {"SINCE"}, {"FAILED", true}, {"FROM"}, {"WHY"}, {"BODY"}}};
   auto left = wanted.max;
@@ -212,7 +210,7 @@ exit_code resend(context& with, const given& wanted) {
   const auto topic = dead_letter_topic_of(wanted.group);
   const auto there = box_of(with, wanted.group);
   if (!there)
-    return exit_refused;
+    return there.error();
   client::subscription from{with.node(), std::string{operators}, topic};
   client::producer to{with.node()};
   interrupt ctrl_c;

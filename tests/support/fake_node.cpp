@@ -215,10 +215,14 @@ struct fake_node::impl {
                             {{"orders", {0}, {5}, {9}, 2, 1, false}},
                             {{"orders", {delivery_mode::concurrent, filter_kind::tags, "paid"}}}});
     }
+    case frame_kind::group_list:
+      return encode(c.out, groups{read_as<group_list>(f).id, false, {{{70}, "readers", 0, 1, {}}}});
     case frame_kind::query_transaction:
       return on(c, read_as<query_transaction>(f));
     case frame_kind::topic_list:
       return on(c, read_as<topic_list>(f));
+    case frame_kind::topic_show: // it has no topic that people look at
+      return encode(c.out, refused{read_as<topic_show>(f).id, ec::unknown_topic, ""});
     case frame_kind::topic_delete:
       return on(c, read_as<topic_delete>(f));
     case frame_kind::list_delayed:

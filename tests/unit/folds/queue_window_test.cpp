@@ -63,6 +63,26 @@ TEST(QueueWindow, IsDoneWithWhatIsAcknowledged) {
   EXPECT_EQ(window.leased(), 0U);
 }
 
+/// A record that held offset 1 may be damaged so that nobody knows how far the next one is.
+TEST(QueueWindow, PassesOverAnyNumberOfLostOffsetsOnceAllBeforeIsDone) {
+  constexpr std::uint64_t far = std::uint64_t{1} << 40;
+  queue_window window{orders, rules};
+  auto both = entries(0, 1);
+  both.push_back({position{90'000}, 100, 0, queue_offset{far}, 0});
+  const auto take = [&] { window.take(both, queue_offset{0}, queue_offset{far + 1}, everything); };
+  take();
+  (void)window.hand_out(1, 1, start);
+  EXPECT_EQ(window.peek(), nullptr);
+  EXPECT_FALSE(window.has_room());
+  EXPECT_EQ(window.acknowledge(done(0, 1), start), ack::accepted);
+  EXPECT_TRUE(window.has_room());
+  take();
+  EXPECT_EQ(window.hand_out(2, 1, start).entry.offset, queue_offset{far});
+  EXPECT_EQ(window.acknowledge(done(far, 2), start), ack::accepted);
+  EXPECT_EQ(window.progress().base(), far + 1);
+  EXPECT_EQ(window.progress().ranges(), 0U);
+}
+
 TEST(QueueWindow, HandsOutAtOnceWhatWasReturned) {
   auto window = filled(2);
   (void)window.hand_out(1, 1, start);
