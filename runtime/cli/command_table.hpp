@@ -7,10 +7,11 @@
 
 namespace handfast::cli {
 
-void add_topic_commands(menu& to);  // topic create | list | show | delete
-void add_produce_command(menu& to); // produce
-void add_consume_command(menu& to); // consume
-void add_browse_command(menu& to);  // browse
+void add_topic_commands(menu& to);   // topic create | list | show | delete
+void add_produce_command(menu& to);  // produce
+void add_consume_command(menu& to);  // consume
+void add_browse_command(menu& to);   // browse
+void add_message_commands(menu& to); // message get | find
 void add_transaction_commands(
     menu& to);                     // tx send | listen | list | show | commit | rollback | reopen
 void add_delay_commands(menu& to); // delay list | cancel

@@ -273,6 +273,40 @@ def journey_topics(node):
     node("topic", "show", "orders").ends(1, error="topic 'orders'")
 
 
+def journey_messages_looked_up(node):
+    node.start()
+    node("topic", "create", "orders", "--queues", "1").ends(0)
+    for n in range(3):
+        node("produce", "orders", f"b{n}", "--key", f"k{n} all").ends(0)
+    tx = node("tx", "send", "orders", "of a transaction", "--group", "shop").lines()[0]
+    node("message", "get", tx).ends(1, "is not committed")
+    node("tx", "commit", tx).ends(0)
+
+    def bodies(*words):
+        return [json.loads(line)["body"] for line in node("message", *words, "--json").lines()]
+
+    assert bodies("get", tx) == ["of a transaction"]
+    assert bodies("get", "orders", "--offset", "1") == ["b1"]
+    node("message", "get", "orders", "--offset", "9").ends(1, "no message stands at offset 9")
+    node("message", "get", "orders").ends(2, "is not the id of a transaction")
+    assert bodies("find", "orders", "--key", "k2") == ["b2"]
+    assert bodies("find", "orders", "--key", "k") == []
+    assert bodies("find", "orders", "--key", "all", "--max", "2") == ["b0", "b1"]
+    assert bodies("find", "orders", "--id", tx) == ["of a transaction"]
+    assert bodies("find", "orders", "--from", "offset:2") == ["b2", "of a transaction"]
+    assert bodies("find", "orders", "--until", "offset:1") == ["b0"]
+    assert bodies("find", "orders", "--from", "1h") == ["b0", "b1", "b2", "of a transaction"]
+    node("message", "find", "ordres").ends(1, "Did you mean 'orders'?")
+
+
+def journey_single_senders_use_all_queues(node):
+    """Each a process of its own: they must not all begin at the same queue."""
+    node.start()
+    node("topic", "create", "orders", "--queues", "2").ends(0)
+    queues = {node("produce", "orders", "x", "--json").json()["queue"] for _ in range(40)}
+    assert queues == {0, 1}, queues
+
+
 def journey_views(node):
     """The half and op topics can be read, and refuse writes and groups."""
     half, op = "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC"
