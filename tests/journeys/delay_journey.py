@@ -72,12 +72,14 @@ def journey_transaction(node):
     assert node("tx", "commit", tx, "--json").json()["due_ms"] == done["due_ms"], "the same when asked again"
     assert done["outcome"] == "committed" and "offset" not in done, done
     assert "becomes visible in orders" in node("tx", "show", tx).ends(0).out
+    node("message", "get", tx).ends(1, error="has its place in the queue from")
     waiting = node("delay", "list", "--json").json()
     assert [w["transaction"] for w in waiting] == [tx], waiting
     got = consume(node, wait="10", most="1")
     assert [m["body"] for m in got] == ["remind"], got
     is_on_time(got[0], done["due_ms"])
     assert got[0]["transaction"] == tx, got
+    assert node("message", "find", "orders", "--id", tx, "--json").json()["body"] == "remind"
 
 
 def journey_killed_meanwhile(node):
