@@ -6,6 +6,7 @@
 #include "runtime/cli/message_view.hpp"
 #include "runtime/cli/name_refusal.hpp"
 #include "runtime/cli/progress.hpp"
+#include "runtime/cli/text.hpp"
 #include "runtime/cli/values.hpp"
 
 #include <algorithm>
