@@ -82,6 +82,7 @@ void checkpointer_state::list_sources() {
   sources_.push_back({p.commit_log.actor, p.commit_log.actor, "commit_log", {}});
   sources_.push_back({p.op_store.actor, p.op_store.actor, "op_store", {}});
   sources_.push_back({p.half_store.actor, {}, "half_store", {}});
+  sources_.push_back({p.delay_scheduler.actor, {}, "delay_scheduler", {}});
   sources_.push_back({p.topic_registry.actor, {}, "topic_registry", {}});
   if (!members_)
     return;

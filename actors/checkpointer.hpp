@@ -4,7 +4,7 @@
 ///
 /// Receives   make_checkpoint (commit_log)
 /// Sends      take_slices, take_unsaved (requests to commit_log, op_store, half_store,
-/// topic_registry, groups and queues);
+/// delay_scheduler, topic_registry, groups and queues);
 ///            checkpoint_made to log_reader, commit_log and node_supervisor; run_saved to
 ///            commit_log, op_store and queues
 /// Owns       the checkpoint in the making

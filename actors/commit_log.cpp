@@ -130,6 +130,7 @@ commit_log_actor::behavior_type commit_log(commit_log_pointer self, const shard_
       [&s](const checkpoint_made& x) { s.on_checkpoint_made(x); },
       [&s](const run_saved& x) { s.on_run_saved(x); },
       [&s](const disk_state& x) { s.on_disk_state(x); },
+      [&s](const delay_room& x) { s.on_delay_room(x); },
       [&s](const note_damage& x) { s.on_damage(x); },
       [&s](const take_slices& x) { return s.on_take_slices(x); },
       [&s](const take_unsaved& x) { return s.on_take_unsaved(x); },

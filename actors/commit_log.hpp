@@ -5,7 +5,7 @@
 /// Receives   append_messages (connections), append_records (fenced appenders), register_appender,
 /// bind_queue, batch_synced
 ///            (writer), flush (idle hook), take_slices / take_unsaved / run_saved / checkpoint_made
-///            (checkpointer), disk_state
+///            (checkpointer), disk_state, delay_room (delay_scheduler)
 /// Sends      records_durable (folds), entries_visible (queues), messages_stored (connections),
 /// append_refused, append_repeated,
 ///            appender_registered, make_checkpoint, shard_failed, stopped
@@ -16,10 +16,10 @@
 /// Guarantees: positions and offsets are given in the order of arrival; at most one batch is in
 /// flight, and what came meanwhile forms the next; nothing is said or dispatched before its batch
 /// is synced; batches are dispatched in log order, each to op_store, half_store, topic_registry,
-/// groups and queues before connections are answered; a repeated numbered send is stored once;
-/// appends of a dead incarnation are refused once its successor has registered; damage that is
-/// noted is in a checkpoint soon after; after a failed write or sync nothing is accepted any more.
-/// Not guaranteed: an answer after a failure
+/// delay_scheduler, groups and queues before connections are answered; a repeated numbered send is
+/// stored once; appends of a dead incarnation are refused once its successor has registered; damage
+/// that is noted is in a checkpoint soon after; after a failed write or sync nothing is accepted
+/// any more. Not guaranteed: an answer after a failure
 /// (`outcome_unknown` is said as far as possible). Messages of `buffered` topics are treated as
 /// durable ones.
 
@@ -73,6 +73,7 @@ public:
   void on_batch_synced(const batch_synced& x);
   void on_tick(const tick& x);
   void on_disk_state(const disk_state& x) { disk_ = x; }
+  void on_delay_room(const delay_room& x) { delays_full_ = x.full; }
   void on_damage(const note_damage& x);
   void on_stop();
 
@@ -163,6 +164,7 @@ private:
   std::shared_ptr<const checkpoint_members> members_;
 
   disk_state disk_;
+  bool delays_full_ = false;
   std::optional<error> failed_;
   enum class stage : std::uint8_t { open, draining, last_checkpoint, over } stage_ = stage::open;
   int last_checkpoints_ = 0; ///< attempts

@@ -2,6 +2,7 @@
 #include "actors/commit_log.hpp"
 #include "actors/type_ids.hpp"
 #include "messages/assert.hpp"
+#include "messages/place_or_due.hpp"
 
 #include <caf/actor_cast.hpp>
 #include <caf/send.hpp>
@@ -83,12 +84,16 @@ void commit_log_state::accept_message(store_request& r, const caf::strong_actor_
       ++repeats_;
       auto* waiters = waiters_for(known.first.at);
       auto& results = waiters ? waiters->results_for(asker) : at_once;
-      results.push_back({r.id, ec::ok, known.first.at, known.first.queue, known.first.offset});
+      results.push_back({r.id, ec::ok, known.first.at, known.first.queue,
+                         offset_in(known.first.offset), due_in(known.first.offset)});
       return;
     }
     if (known.seen == send_seen::forgotten)
       refusal = ec::outcome_unknown;
   }
+  const bool delayed = m.delay_ms != 0;
+  if (refusal == ec::ok && delayed && delays_full_)
+    refusal = ec::too_many_delayed;
   if (refusal != ec::ok) {
     ++refused_;
     at_once.push_back({r.id, refusal, {}, queue, {}});
@@ -96,9 +101,10 @@ void commit_log_state::accept_message(store_request& r, const caf::strong_actor_
   }
   const auto producer = m.producer;
   const auto sequence = m.sequence;
-  const bool delayed = m.delay_ms != 0;
-  m.offset = delayed ? queue_offset{} : tail_.heads.take(queue);
-  const auto offset = m.offset;
+  // From the clock itself: `now` never goes back, not even when that is set back.
+  const wall_ms due = delayed ? env_->time->wall() + m.delay_ms : 0;
+  m.offset = delayed ? place_or_due({}, due) : tail_.heads.take(queue);
+  const auto place = m.offset;
   log_record record{record_type::message, {}, 0, 0, now, std::move(m), 0};
   const auto at = builder_->add(std::move(record));
   if (!at) {
@@ -108,9 +114,9 @@ void commit_log_state::accept_message(store_request& r, const caf::strong_actor_
     at_once.push_back({r.id, at.error().code, {}, queue, {}});
     return;
   }
-  tail_.windows.add(producer, sequence, {*at, offset, queue}, now);
+  tail_.windows.add(producer, sequence, {*at, place, queue}, now);
   if (asker)
-    forming_.results_for(asker).push_back({r.id, ec::ok, *at, queue, offset});
+    forming_.results_for(asker).push_back({r.id, ec::ok, *at, queue, offset_in(place), due});
 }
 
 void commit_log_state::on_append_records(append_records& x) {
@@ -172,6 +178,8 @@ void commit_log_state::accept_record(log_record& r, const append_records& from, 
     }
     if (known.seen == send_seen::forgotten)
       why = ec::outcome_unknown;
+    if (why == ec::ok && m.delay_ms != 0 && delays_full_)
+      why = ec::too_many_delayed;
   }
   if (why != ec::ok) {
     refused.add(cookie, {why, detail_of(why)});
@@ -211,7 +219,10 @@ void commit_log_state::take_offsets(log_record& r) {
     auto& d = std::get<decide_record>(r.content);
     d.op_offset = tail_.heads.take(queue_heads::op_view);
     for (auto& e : d.entries)
-      e.offset = tail_.heads.take({e.topic, e.queue});
+      if (e.is_delayed())
+        e.due_ms += env_->time->wall();
+      else
+        e.offset = tail_.heads.take({e.topic, e.queue});
   } else if (r.type == record_type::dead_letter) {
     auto& m = std::get<dead_letter_record>(r.content).message;
     m.offset = tail_.heads.take({m.topic, m.queue});

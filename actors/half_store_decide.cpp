@@ -133,10 +133,11 @@ void half_store_state::add_order(const decision_under_way& order, const pending_
   HANDFAST_ASSERT(orders_.entries.size() - first == order.what.messages);
   if (order.what.result != outcome::given_up)
     return;
-  // By reference: the copy in the give-up topic is the body where it was stored.
+  // By reference: the copy in the give-up topic is the body where it was stored, there at once.
   for (auto i = first; i < orders_.entries.size(); ++i) {
     orders_.entries[i].topic = give_up_topic;
     orders_.entries[i].queue = queue_no{0};
+    orders_.entries[i].due_ms = 0;
   }
 }
 
@@ -192,6 +193,7 @@ void half_store_state::answer(const waiter& to, position transaction, outcome re
   if (recorded == outcome::committed && !messages.empty()) {
     result.queue = {messages.front().topic, messages.front().queue};
     result.offset = messages.front().offset;
+    result.due_ms = messages.front().due_ms;
   }
   decided_.add(to.asker, result);
 }

@@ -27,6 +27,8 @@ constexpr std::uint32_t interest_of(appender_role role) {
     return bits({half, decide, checked, reopen, move, meta});
   case appender_role::topic_registry:
     return bits({meta});
+  case appender_role::delay_scheduler:
+    return bits({meta}); // and what `delays` tells of
   case appender_role::consumer_group:
     return bits({progress, dead_letter});
   case appender_role::node:
@@ -35,10 +37,23 @@ constexpr std::uint32_t interest_of(appender_role role) {
   return 0;
 }
 
+bool concerns_delays(const log_record& record) {
+  switch (record.type) {
+  case record_type::message:
+    return std::get<message_record>(record.content).delay_ms != 0;
+  case record_type::decide:
+    return std::ranges::any_of(std::get<decide_record>(record.content).entries,
+                               &index_entry::is_delayed);
+  default:
+    return record.type == record_type::release;
+  }
+}
+
 } // namespace
 
 void batch_summary::note(const log_record& record) {
   types |= bit(record.type);
+  delays = delays || concerns_delays(record);
   const auto add = [this](group_id group) {
     if (std::find(groups.begin(), groups.end(), group) == groups.end())
       groups.push_back(group);
@@ -56,9 +71,11 @@ std::size_t log_subscribers::slot_of(appender_role role) {
     return 0;
   case appender_role::half_store:
     return 1;
-  default:
-    HANDFAST_ASSERT(role == appender_role::topic_registry);
+  case appender_role::topic_registry:
     return 2;
+  default:
+    HANDFAST_ASSERT(role == appender_role::delay_scheduler);
+    return 3;
   }
 }
 
@@ -119,7 +136,10 @@ const std::vector<fold_actor>& log_subscribers::concerned(const batch_summary& b
   found_.clear();
   for (auto& slot : singles_)
     if (slot)
-      offer(*slot, (batch.types & interest_of(slot->who.role)) != 0, to);
+      offer(*slot,
+            (batch.types & interest_of(slot->who.role)) != 0 ||
+                (batch.delays && slot->who.role == appender_role::delay_scheduler),
+            to);
   for (const auto id : new_groups_)
     offer(groups_.find(id).value(), true, to);
   for (const auto group : batch.groups) {

@@ -16,6 +16,7 @@ namespace handfast {
 /// What a batch has, as far as it decides who must see it.
 struct batch_summary {
   std::uint32_t types = 0;      ///< bit n: a record of type n
+  bool delays = false;          ///< something that becomes visible later, was released or cancelled
   std::vector<group_id> groups; ///< whose progress or dead letters it holds
 
   static constexpr std::uint32_t bit(record_type t) {
@@ -24,6 +25,7 @@ struct batch_summary {
   void note(const log_record& record);
   void clear() {
     types = 0;
+    delays = false;
     groups.clear();
   }
 };
@@ -44,8 +46,8 @@ public:
   [[nodiscard]] const fold_actor* find(const appender& who) const;
   [[nodiscard]] const fold_actor* find(incarnation life) const;
 
-  /// Those who must see a batch that ends at `to`: op_store, half_store, topic_registry, then
-  /// groups.
+  /// Those who must see a batch that ends at `to`: op_store, half_store, topic_registry,
+  /// delay_scheduler, then groups.
   const std::vector<fold_actor>& concerned(const batch_summary& batch, position to);
 
   [[nodiscard]] std::vector<consumer_group_actor> groups() const;
@@ -57,7 +59,7 @@ private:
     position fence;
     bool caught_up = false;
   };
-  static constexpr std::size_t single_roles = 3;
+  static constexpr std::size_t single_roles = 4;
   static std::size_t slot_of(appender_role role);
   [[nodiscard]] const member* lookup(appender_role role, std::uint32_t instance) const;
   void offer(member& m, bool interested, position to);

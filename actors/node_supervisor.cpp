@@ -41,6 +41,7 @@ bool is_critical(member_role role) {
   case member_role::op_store:
   case member_role::half_store:
   case member_role::check_scheduler:
+  case member_role::delay_scheduler:
   case member_role::topic_registry:
     return true;
   default:
@@ -52,9 +53,9 @@ bool is_critical(member_role role) {
 
 std::string_view name_of(member_role role) {
   constexpr std::array names{
-      "log_reader",     "segment_keeper",  "checkpointer",   "commit_log",     "op_store",
-      "half_store",     "check_scheduler", "topic_registry", "check_listener", "observer",
-      "consumer_group", "producer_group",  "queue"};
+      "log_reader", "segment_keeper",  "checkpointer",    "commit_log",     "op_store",
+      "half_store", "check_scheduler", "delay_scheduler", "topic_registry", "check_listener",
+      "observer",   "consumer_group",  "producer_group",  "queue"};
   return names.at(static_cast<std::size_t>(role));
 }
 
@@ -137,6 +138,8 @@ caf::strong_actor_ptr node_supervisor_state::make(const member_key& key, incarna
     return make_peer(roster_.half_store, peers_.half_store, life, first);
   case member_role::check_scheduler:
     return make_peer(roster_.check_scheduler, peers_.check_scheduler, life, first);
+  case member_role::delay_scheduler:
+    return make_peer(roster_.delay_scheduler, peers_.delay_scheduler, life, first);
   case member_role::topic_registry:
     return make_peer(roster_.topic_registry, peers_.topic_registry, life, first);
   case member_role::check_listener:

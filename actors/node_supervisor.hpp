@@ -49,6 +49,7 @@ enum class member_role : std::uint8_t {
   op_store,
   half_store,
   check_scheduler,
+  delay_scheduler,
   topic_registry,
   check_listener,
   observer,

@@ -87,8 +87,8 @@ void node_supervisor_state::enter(stage next) {
     tell_stop({member_role::check_scheduler, member_role::producer_group});
     break;
   case stage::appends:
-    tell_stop({member_role::half_store, member_role::op_store, member_role::topic_registry,
-               member_role::consumer_group});
+    tell_stop({member_role::half_store, member_role::op_store, member_role::delay_scheduler,
+               member_role::topic_registry, member_role::consumer_group});
     break;
   case stage::log: // drains, has the last checkpoint made, writes the mark
     tell_stop({member_role::commit_log});

@@ -5,6 +5,7 @@
 #include "config/settings.hpp"
 #include "messages/assert.hpp"
 #include "messages/limits.hpp"
+#include "messages/place_or_due.hpp"
 
 #include <caf/actor_cast.hpp>
 
@@ -254,7 +255,8 @@ void op_store_state::on_list(const list_transactions& x) {
     life.decided_ms = entry.decided_ms;
     // What stands in memory is a summary: the first message only, and of a given-up one the copy.
     if (entry.messages > 0 && entry.result == outcome::committed)
-      life.messages.push_back({entry.transaction, entry.topic, entry.queue, entry.offset, 0, 0});
+      life.messages.push_back({entry.transaction, entry.topic, entry.queue, offset_in(entry.offset),
+                               0, 0, due_in(entry.offset)});
     life.messages_partial = entry.messages != 1 || life.messages.empty();
     life.attempts_unknown = true;
     if (const auto again = table.reopened_as(entry.transaction); again != position{})

@@ -3,6 +3,7 @@
 #include "actors/folds/decision_rules.hpp"
 #include "actors/op_store.hpp"
 #include "actors/type_ids.hpp"
+#include "messages/place_or_due.hpp"
 
 #include <caf/actor_cast.hpp>
 
@@ -37,7 +38,8 @@ decision_result op_store_state::judge(const decide_request& request,
   auto result = result_of(request, stored(entry));
   if (result.recorded == outcome::committed) {
     result.queue = {entry.topic, entry.queue};
-    result.offset = entry.offset;
+    result.offset = offset_in(entry.offset);
+    result.due_ms = due_in(entry.offset);
   }
   return result;
 }
@@ -218,6 +220,7 @@ void op_store_state::answer_judged(lookup& what, const records_read* read) {
         if (!messages.empty() && result.code != ec::wrong_group) {
           result.queue = {messages.front().topic, messages.front().queue};
           result.offset = messages.front().offset;
+          result.due_ms = messages.front().due_ms;
         }
       }
     }
@@ -277,6 +280,7 @@ void op_store_state::answer_found(std::uint64_t id, lookup& what, const records_
       const auto& m = std::get<message_record>(body.record.content);
       known.messages[i].topic = m.topic;
       known.messages[i].queue = m.queue;
+      known.messages[i].due_ms = m.delay_ms;
     }
   }
   self_->send(caf::actor_cast<half_store_actor>(what.asker), std::move(known));

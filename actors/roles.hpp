@@ -78,6 +78,7 @@ enum class appender_role : std::uint8_t {
   topic_registry = 3,
   consumer_group = 4, ///< one for each group: `instance` is the group's id
   node = 5,           ///< marks and epochs
+  delay_scheduler = 6,
 };
 
 struct appender {
@@ -109,9 +110,9 @@ struct appender_registered {
       next; ///< answer to `bind_queue`: offset of the queue's first entry at or behind `durable`
 };
 
-/// half_store, op_store, topic_registry, consumer_group -> commit_log. Each record's `cookie` must
-/// be unique in the appender's life (see `cookie_source`). The answer is the record itself in
-/// `records_durable`, with that cookie; or `append_refused`; or `append_repeated`.
+/// half_store, op_store, topic_registry, delay_scheduler, consumer_group -> commit_log. Each
+/// record's `cookie` must be unique in the appender's life (see `cookie_source`). The answer is the
+/// record itself in `records_durable`, with that cookie; or `append_refused`; or `append_repeated`.
 struct append_records {
   appender who;
   std::vector<log_record> records;
@@ -332,6 +333,12 @@ struct disk_state {
   std::string detail{}; ///< how much is free where, how much is needed, and for what
 };
 
+/// delay_scheduler -> commit_log: as many messages wait for their time as may, or there is room
+/// again. While it is full, delayed messages and halves are refused.
+struct delay_room {
+  bool full = false;
+};
+
 // -- handles ----------------------------------------------------------------------
 
 struct shard_peers;
@@ -353,8 +360,8 @@ using commit_log_actor = tree_member_actor::extend<
     caf::reacts_to<append_messages>, caf::reacts_to<append_records>,
     caf::reacts_to<register_appender>, caf::reacts_to<bind_queue>, caf::reacts_to<batch_synced>,
     caf::reacts_to<flush>, caf::reacts_to<tick>, caf::reacts_to<checkpoint_made>,
-    caf::reacts_to<run_saved>, caf::reacts_to<disk_state>, caf::reacts_to<note_damage>,
-    caf::replies_to<take_slices>::with<slices_taken>,
+    caf::reacts_to<run_saved>, caf::reacts_to<disk_state>, caf::reacts_to<delay_room>,
+    caf::reacts_to<note_damage>, caf::replies_to<take_slices>::with<slices_taken>,
     caf::replies_to<take_unsaved>::with<unsaved_taken>>;
 
 /// Reads bodies, old index entries, old outcomes and stretches of the log. May block: spawned
@@ -400,6 +407,12 @@ using op_store_actor =
 /// Deadlines of pending transactions.
 using check_scheduler_actor =
     tree_member_actor::extend<caf::reacts_to<arm_deadlines>, caf::reacts_to<tick>>;
+
+/// Messages that become visible later.
+using delay_scheduler_actor =
+    fold_actor::extend<caf::reacts_to<list_delayed>, caf::reacts_to<cancel_delayed>,
+                       caf::reacts_to<drop_delayed>, caf::reacts_to<struct ask_topic_usage>,
+                       caf::reacts_to<tick>>;
 
 /// Live producer connections of one group and the topics each declared.
 using producer_group_actor =
@@ -449,12 +462,12 @@ using connection_actor = tree_member_actor::extend<
     caf::reacts_to<transaction_found>, caf::reacts_to<transactions_listed>,
     caf::reacts_to<transaction_reopened>, caf::reacts_to<topic_resolved>,
     caf::reacts_to<topics_listed>, caf::reacts_to<group_resolved>, caf::reacts_to<groups_listed>,
-    caf::reacts_to<ids_named>, caf::reacts_to<deliver>, caf::reacts_to<acknowledged>,
-    caf::reacts_to<entries_fetched>, caf::reacts_to<queue_grew>, caf::reacts_to<offset_found>,
-    caf::reacts_to<progress_reset>, caf::reacts_to<group_described>, caf::reacts_to<records_read>,
-    caf::reacts_to<view_read>, caf::reacts_to<struct producer_group_found>,
-    caf::reacts_to<struct consumer_group_found>, caf::reacts_to<struct queue_found>,
-    caf::reacts_to<struct node_status>, caf::reacts_to<tick>>;
+    caf::reacts_to<ids_named>, caf::reacts_to<delayed_listed>, caf::reacts_to<delayed_cancelled>,
+    caf::reacts_to<deliver>, caf::reacts_to<acknowledged>, caf::reacts_to<entries_fetched>,
+    caf::reacts_to<queue_grew>, caf::reacts_to<offset_found>, caf::reacts_to<progress_reset>,
+    caf::reacts_to<group_described>, caf::reacts_to<records_read>, caf::reacts_to<view_read>,
+    caf::reacts_to<struct producer_group_found>, caf::reacts_to<struct consumer_group_found>,
+    caf::reacts_to<struct queue_found>, caf::reacts_to<struct node_status>, caf::reacts_to<tick>>;
 
 /// The tree: starts, restarts, counts, stops; finds groups and queues, and starts them at first
 /// use.
@@ -483,8 +496,9 @@ struct outcome_known {
   correlation id;
   ec code = ec::ok; ///< unknown_transaction or transaction_expired without one
   stored_outcome outcome;
-  /// Topics and queues as the producer chose them, offsets as they became visible. Of a rolled-back
-  /// one only what the record names that opened it.
+  /// Topics and queues as the producer chose them, offsets as they became visible, or when they get
+  /// one; of a given-up one how long after a commit. Of a rolled-back one only what the record
+  /// names that opened it.
   std::vector<index_entry> messages;
   producer_id
       producer; ///< this and the rest: what the opening record says, if it can still be read
@@ -574,16 +588,21 @@ struct topic_present {
   std::uint32_t queues = 0; ///< 0 = deleted
 };
 
-/// topic_registry -> half_store, before a topic or a group is deleted; the other id is 0. Answer:
-/// `topic_usage`.
+/// topic_registry -> half_store, before a topic or a group is deleted; the other id is 0. For a
+/// topic then -> delay_scheduler: in this order, so that a message on its way from one to the other
+/// is seen. Answer: `topic_usage`.
 struct ask_topic_usage {
   topic_id topic;
   group_id group{};
 };
+/// Who answers knows its own number only.
 struct topic_usage {
   topic_id topic;
-  std::uint64_t pending = 0; ///< messages of the topic, or transactions of the group
+  /// half_store: messages of pending transactions to the topic, or transactions of the group
+  std::uint64_t pending = 0;
   group_id group{};
+  std::uint64_t delayed = 0; ///< delay_scheduler: messages that wait for their time
+  appender_role of = appender_role::half_store;
 };
 
 /// consumer_group -> topic_registry. Answer: `group_rules`, now and whenever they change.
@@ -686,6 +705,7 @@ struct shard_peers {
   peer<op_store_actor> op_store;
   peer<half_store_actor> half_store;
   peer<check_scheduler_actor> check_scheduler;
+  peer<delay_scheduler_actor> delay_scheduler;
   peer<topic_registry_actor> topic_registry;
   peer<check_listener_actor> check_listener;
   std::vector<transaction_observer_actor> observers;

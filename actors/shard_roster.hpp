@@ -25,6 +25,7 @@ struct shard_roster {
   factory<op_store_actor> op_store;
   factory<half_store_actor> half_store;
   factory<check_scheduler_actor> check_scheduler;
+  factory<delay_scheduler_actor> delay_scheduler;
   factory<topic_registry_actor> topic_registry;
   std::function<check_listener_actor()> check_listener;
   /// Takes the place of a listener that failed too often.

@@ -16,6 +16,10 @@ namespace {
 
 constexpr appender me{appender_role::topic_registry, 0, {}};
 
+std::string messages_text(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " message" : " messages");
+}
+
 } // namespace
 
 void topic_registry_state::begin(const shard_environment* environment,
@@ -27,17 +31,26 @@ void topic_registry_state::begin(const shard_environment* environment,
 
 void topic_registry_state::on_peers(const shard_peers& peers) {
   const bool half_store_changed = half_store.life != peers.half_store.life;
+  const bool delays_changed = delay_scheduler.life != peers.delay_scheduler.life;
   supervisor = peers.supervisor;
   commit_log = peers.commit_log.actor;
   half_store = peers.half_store;
+  delay_scheduler = peers.delay_scheduler;
   member->connect(peers);
   announce_all();
-  if (half_store_changed)
-    for (const auto& [topic, waiting] : deletions)
-      self->send(half_store.actor, ask_topic_usage{topic});
+  for (const auto& [topic, waiting] : deletions)
+    if (waiting.asked == appender_role::half_store ? half_store_changed : delays_changed)
+      ask_usage(topic, waiting);
   if (half_store_changed)
     for (const auto& [group, waiting] : group_deletions)
       self->send(half_store.actor, ask_topic_usage{{}, group});
+}
+
+void topic_registry_state::ask_usage(topic_id topic, const deletion& waiting) {
+  if (waiting.asked == appender_role::half_store)
+    self->send(half_store.actor, ask_topic_usage{topic});
+  else
+    self->send(delay_scheduler.actor, ask_topic_usage{topic});
 }
 
 void topic_registry_state::announce_all() {
@@ -210,22 +223,29 @@ void topic_registry_state::on_delete_topic(const delete_topic& x) {
   waiting.topic = x.name;
   waiting.waiters.push_back(asker);
   if (waiting.waiters.size() == 1)
-    self->send(half_store.actor, ask_topic_usage{topic->id});
+    ask_usage(topic->id, waiting);
 }
 
 void topic_registry_state::on_usage(const topic_usage& x) {
   if (x.group != group_id{})
     return on_group_usage(x);
   const auto found = deletions.find(x.topic);
-  if (found == deletions.end())
+  if (found == deletions.end() || found->second.asked != x.of)
     return;
+  const bool in_use = x.pending > 0 || x.delayed > 0;
+  if (!in_use && !stopping && x.of == appender_role::half_store) {
+    found->second.asked = appender_role::delay_scheduler;
+    ask_usage(x.topic, found->second);
+    return;
+  }
   auto waiting = std::move(found->second);
   deletions.erase(found);
-  if (x.pending > 0 || stopping) {
+  if (in_use || stopping) {
     for (const auto& asker : waiting.waiters)
       refuse_topic(asker, stopping ? ec::stopping : ec::topic_in_use,
-                   printable(waiting.topic) + " has " + std::to_string(x.pending) +
-                       (x.pending == 1 ? " message" : " messages") + " of pending transactions");
+                   printable(waiting.topic) + " has " +
+                       (x.delayed > 0 ? messages_text(x.delayed) + " to become visible later"
+                                      : messages_text(x.pending) + " of pending transactions"));
     return;
   }
   HANDFAST_ASSERT(topic_changes.count(waiting.topic) == 0);

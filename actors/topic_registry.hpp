@@ -86,9 +86,11 @@ struct topic_registry_state {
     std::uint64_t cookie = 0;
     std::vector<waiter> waiters;
   };
-  /// Deletions that wait for HALF STORE, then those of groups for the group.
+  /// Deletions that wait for HALF STORE, then those of topics for DELAY SCHEDULER and those of
+  /// groups for the group.
   struct deletion {
     std::string topic; ///< or group
+    appender_role asked = appender_role::half_store;
     std::vector<waiter> waiters;
   };
   /// A group that waits for its dead-letter topic.
@@ -113,6 +115,7 @@ struct topic_registry_state {
   std::map<group_id, caf::actor_addr> rule_askers;
   peer<node_supervisor_actor> supervisor;
   peer<half_store_actor> half_store;
+  peer<delay_scheduler_actor> delay_scheduler;
   commit_log_actor commit_log;
   std::vector<std::pair<caf::strong_actor_ptr, caf::message>> held_reads;
   bool stopping = false;
@@ -127,6 +130,7 @@ private:
   void create_topic(const std::string& topic, std::uint32_t queues, const attributes& options,
                     waiter first);
   void announce_all();
+  void ask_usage(topic_id topic, const deletion& waiting);
   void finish_topic(const meta_record& record, std::uint64_t cookie);
   void finish_group(const meta_record& record, std::uint64_t cookie);
   void not_done(const meta_record& record, const error& why);

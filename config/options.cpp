@@ -100,6 +100,9 @@ std::vector<option> transaction_rows() {
           "Newest outcomes answered from memory; older ones are read from disk.", "outcomes"),
       row("transaction.checks_per_second", kind::integer, [](settings& s) -> auto& { return s.transaction.checks_per_second; }, {1, 1'000'000}, live,
           "Checks are paced to this rate, so that a backlog does not flood the producers.", "checks"),
+      row("delay.max", kind::integer, [](settings& s) -> auto& { return s.delay.max; }, {1, 100'000'000}, live,
+          "Messages that wait for their time, about 60 bytes of memory each; more are refused with `too_many_delayed`. Those that "
+          "pending transactions may still commit are not counted, and never refused then.", "messages"),
       row("producer.session_timeout", kind::duration, [](settings& s) -> auto& { return s.producer.session_timeout; }, {0, ms(1h)}, live,
           "After a producer with a running local transaction disconnects, others of its group are not asked about it for this long."),
   };

@@ -45,6 +45,10 @@ struct transaction_settings {
   std::uint32_t checks_per_second = 1'000;
 };
 
+struct delay_settings {
+  std::uint64_t max = limits::delayed_max;
+};
+
 struct producer_settings {
   milliseconds session_timeout{std::chrono::seconds{10}};
 };
@@ -91,6 +95,7 @@ struct settings {
   listen_settings listen;
   bool insecure = false;
   transaction_settings transaction;
+  delay_settings delay;
   producer_settings producer;
   topic_settings topic;
   consumer_settings consumer;

@@ -9,7 +9,7 @@
 
 namespace handfast {
 
-/// A date in UTC, such as `2031-05-01T08:30:00Z`, with or without seconds and thousandths, in
+/// A date in UTC, such as `2027-05-01T08:30:00Z`, with or without seconds and thousandths, in
 /// milliseconds since 1970; nothing for any other text.
 std::optional<wall_ms> date_from_text(std::string_view text);
 

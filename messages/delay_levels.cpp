@@ -103,7 +103,7 @@ result<std::uint64_t> parse_delay(std::string_view text, wall_ms now) {
     if (const auto date = date_from_text(text))
       return within_limit(text, until(*date, now));
     return fail(ec::bad_request, "delay " + printable(text) +
-                                     " is no date in UTC; write it like 2031-05-01T08:30:00Z");
+                                     " is no date in UTC; write it like 2027-05-01T08:30:00Z");
   }
   if (!text.empty() && std::ranges::all_of(text, is_digit))
     return delay_of_known_level(text);
@@ -111,7 +111,7 @@ result<std::uint64_t> parse_delay(std::string_view text, wall_ms now) {
   if (!duration)
     return fail(ec::bad_request, "delay " + duration.error().detail +
                                      ", nor a level from 0 to 18, nor a date such as "
-                                     "2031-05-01T08:30:00Z");
+                                     "2027-05-01T08:30:00Z");
   return within_limit(text, static_cast<std::uint64_t>(duration->count()));
 }
 

@@ -21,7 +21,7 @@ constexpr std::array<std::uint64_t, 18> delay_levels_ms{
 std::uint64_t delay_of_level(std::int64_t level);
 
 /// What a person wrote, as a delay in milliseconds from `now`: a level from 0 (none) to 18; a
-/// duration, such as `2s`, `90m`, `3d`; or a date in UTC, such as `2031-05-01T08:30:00Z`, with or
+/// duration, such as `2s`, `90m`, `3d`; or a date in UTC, such as `2027-05-01T08:30:00Z`, with or
 /// without seconds and thousandths. A date in the past is no delay. `ec::bad_request` with the
 /// input and the forms, or the limit, otherwise; nothing is longer than `limits::delay_max`.
 result<std::uint64_t> parse_delay(std::string_view text, wall_ms now);

@@ -60,6 +60,17 @@ auto inspect(Inspector& f, cancel_delayed& x) {
   return f(x.id, x.at);
 }
 
+/// connection -> delay_scheduler: no message of the topic that waits now is ever to become visible,
+/// since the topic is to be deleted. Answer: `delayed_cancelled` when that is durable.
+struct drop_delayed {
+  correlation id;
+  topic_id topic;
+};
+template <class Inspector>
+auto inspect(Inspector& f, drop_delayed& x) {
+  return f(x.id, x.topic);
+}
+
 struct delayed_cancelled {
   correlation id;
   ec code = ec::ok;

@@ -44,8 +44,9 @@ constexpr std::array rows{
     row{ec::read_only_topic, "read_only_topic", refused, false,
         "This topic is kept by the node; send to a topic of your own."},
     row{ec::topic_in_use, "topic_in_use", refused, false,
-        "Decide its pending transactions first (`handfast tx list --topic NAME`), or roll all of "
-        "them back with `handfast topic delete NAME --force`."},
+        "Decide its pending transactions (`handfast tx list --topic NAME`) and cancel its delayed "
+        "messages (`handfast delay list --topic NAME`), or do away with all of them with `handfast "
+        "topic delete NAME --force`."},
     row{ec::too_many_topics, "too_many_topics", refused, false,
         "Raise `topic.max`, or create topics explicitly."},
     row{ec::not_authorized, "not_authorized", refused, false,
@@ -96,6 +97,9 @@ constexpr std::array rows{
     row{ec::recovering, "recovering", refused, true, "Try again in a second."},
     row{ec::stopping, "stopping", refused, true, "Reconnect when the node is back."},
     row{ec::not_leader, "not_leader", refused, true, "Ask the named node."},
+    row{ec::too_many_delayed, "too_many_delayed", refused, true,
+        "Too many messages wait for their time: send without delay, try later, or raise "
+        "delay.max."},
     row{ec::outcome_unknown, "outcome_unknown", unknown, true,
         "Ask for the status, or resend with the same id."},
     row{ec::timed_out, "timed_out", unknown, true,

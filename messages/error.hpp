@@ -64,6 +64,7 @@ enum class ec : std::uint16_t {
   recovering = 67,       ///< the owner of this state is being restarted
   stopping = 68,         ///< the node is shutting down
   not_leader = 69,
+  too_many_delayed = 70, ///< the bound on messages that wait for their time
   // unknown outcome
   outcome_unknown = 96, ///< the owner failed while the request was under way
   timed_out = 97,       ///< no answer within the time-out

@@ -31,6 +31,8 @@ constexpr std::size_t transaction_messages_max = 1'000;
 /// Pending transactions of one shard, and the bytes of their bodies.
 constexpr std::uint64_t pending_max = 1'000'000;
 constexpr std::uint64_t pending_bytes_max = std::uint64_t{64} << 30;
+/// Messages of one shard that wait for their time: well below a gigabyte of memory.
+constexpr std::uint64_t delayed_max = 10'000'000;
 /// Decided transactions that are answered from memory.
 constexpr std::size_t outcomes_in_memory = 1'000'000;
 /// Requests that one connection may have in flight.

@@ -46,8 +46,8 @@ constexpr std::uint16_t has_order_key = 2;
 constexpr std::uint16_t buffered = 4;
 } // namespace message_flags
 
-/// MESSAGE and HALF: the body and all that was said with it. For a MESSAGE `offset` is its place in
-/// the queue, for a HALF its place in the half view; `commit_log` stamps either.
+/// MESSAGE and HALF: body and all that was said with it. `commit_log` stamps `offset`: of a HALF
+/// its place in the half view, of a MESSAGE in its queue, or when it gets one (`place_or_due.hpp`).
 struct message_record {
   topic_id topic;
   group_id group; ///< the producer group; 0 for plain messages of no group
@@ -122,7 +122,8 @@ auto inspect(Inspector& f, decision& x) {
 /// A stored body that takes a place in a queue: what an index entry is made from.
 ///
 /// One that becomes visible later has `due_ms` instead of an offset, which its RELEASE gives; on
-/// disk the two share a field.
+/// disk the two share a field. Until its transaction is decided, `due_ms` is how long it is to wait
+/// from its commit on: `commit_log` makes it a moment when it appends the DECIDE.
 struct index_entry {
   position at; ///< of the record that holds the body
   topic_id topic;
@@ -130,7 +131,8 @@ struct index_entry {
   queue_offset offset;      ///< stamped by `commit_log`; the place in the queue
   std::uint32_t length = 0; ///< of the whole record at `at`
   std::uint32_t tag_hash = 0;
-  wall_ms due_ms = 0; ///< when it becomes visible; 0 = at once
+  wall_ms due_ms =
+      0; ///< when (undecided: how long after its commit) it becomes visible; 0 = at once
 
   [[nodiscard]] bool is_delayed() const { return due_ms != 0; }
 
@@ -194,7 +196,8 @@ auto inspect(Inspector& f, release_record& x) {
   return f(x.entries, x.cancelled);
 }
 
-/// The new transaction's id is the position of this record. `messages[i].offset` is unused.
+/// The new transaction's id is the position of this record. `messages[i].offset` is unused; its
+/// `due_ms` is a delay, as nothing is decided.
 struct reopen_record {
   position old_transaction;
   group_id group;

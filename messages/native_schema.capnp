@@ -101,7 +101,7 @@ struct Detail {
   text        @1 :Text;
 }
 
-# 32 bytes.
+# 40 bytes. `dueMs`: when it becomes visible, and gets its offset; 0 = it has one.
 struct SentEntry {
   correlation @0 :UInt64;
   position    @1 :UInt64;
@@ -109,6 +109,7 @@ struct SentEntry {
   topic       @3 :UInt32;
   queue       @4 :UInt16;
   code        @5 :UInt16;
+  dueMs       @6 :UInt64;
 }
 
 struct Sent {
@@ -150,7 +151,7 @@ struct Decide {
   entries @0 :List(DecideEntry);
 }
 
-# 40 bytes.
+# 48 bytes. `dueMs` as in SentEntry, of the first message.
 struct DecidedEntry {
   correlation @0 :UInt64;
   openedAt    @1 :UInt64;
@@ -162,6 +163,7 @@ struct DecidedEntry {
   messages    @7 :UInt16;
   outcome     @8 :UInt8;
   origin      @9 :UInt8;
+  dueMs       @10 :UInt64;
 }
 
 struct Decided {
@@ -225,6 +227,7 @@ struct ListTransactions {
   topic       @5 :Text;
 }
 
+# `dueMs` of a committed one: when it becomes visible, 0 = it is; else its delay.
 struct TransactionMessage {
   position  @0 :UInt64;
   offset    @1 :UInt64;
@@ -233,6 +236,7 @@ struct TransactionMessage {
   tagHash   @4 :UInt32;
   queue     @5 :UInt16;
   topicName @6 :Text;
+  dueMs     @7 :UInt64;
 }
 
 struct TransactionAsk {
@@ -560,4 +564,36 @@ struct GroupDescription {
   members     @4 :List(GroupMember);
   places      @5 :List(GroupPlace);
   terms       @6 :List(GroupTerms);
+}
+
+# ---- delays
+
+# `after...` of the last item of the page before. An empty topic means any.
+struct ListDelayed {
+  correlation   @0 :UInt64;
+  afterDueMs    @1 :UInt64;
+  afterPosition @2 :UInt64;
+  itemsMax      @3 :UInt32;
+  topic         @4 :Text;
+}
+
+struct CancelDelayed {
+  correlation @0 :UInt64;
+  position    @1 :UInt64;
+}
+
+struct DelayedEntry {
+  position @0 :UInt64;
+  dueMs    @1 :UInt64;
+  openedAt @2 :UInt64;
+  check    @3 :UInt32;
+  length   @4 :UInt32;
+  queue    @5 :UInt16;
+  topic    @6 :Text;
+}
+
+struct DelayedPage {
+  correlation @0 :UInt64;
+  more        @1 :Bool;
+  items       @2 :List(DelayedEntry);
 }

@@ -48,10 +48,11 @@ struct message_stored {
   position at;
   queue_key queue;
   queue_offset offset;
+  wall_ms due_ms = 0; ///< when it becomes visible, and gets its offset; 0 = it has one
 };
 template <class Inspector>
 auto inspect(Inspector& f, message_stored& x) {
-  return f(x.id, x.code, x.at, x.queue, x.offset);
+  return f(x.id, x.code, x.at, x.queue, x.offset, x.due_ms);
 }
 
 struct messages_stored {
@@ -145,10 +146,11 @@ struct decision_result {
   std::uint16_t messages = 0;
   queue_key queue;     ///< of the first message, when committed
   queue_offset offset; ///< of the first message, when committed
+  wall_ms due_ms = 0;  ///< when the first becomes visible, and gets its offset; 0 = it has one
 };
 template <class Inspector>
 auto inspect(Inspector& f, decision_result& x) {
-  return f(x.id, x.code, x.transaction, x.recorded, x.by, x.messages, x.queue, x.offset);
+  return f(x.id, x.code, x.transaction, x.recorded, x.by, x.messages, x.queue, x.offset, x.due_ms);
 }
 
 struct decided {
@@ -164,7 +166,8 @@ auto inspect(Inspector& f, decided& x) {
 /// itself; what was decided before comes as `decided`.
 struct record_decisions {
   std::vector<decision> decisions;
-  /// Where the bodies are, `messages` of them for each decision, in order; offsets not stamped yet.
+  /// Where the bodies are, `messages` of them for each decision, in order; offsets not stamped yet,
+  /// and `due_ms` a delay.
   std::vector<index_entry> entries;
   position applied; ///< everything decided below is known to the sender
 };
@@ -286,7 +289,8 @@ struct transaction_life {
   transaction_id id;
   transaction_state state = transaction_state::pending;
   group_id group;
-  std::vector<index_entry> messages; ///< offsets are set once committed
+  /// Once committed, offsets or moments are set; before, `due_ms` is a delay.
+  std::vector<index_entry> messages;
   /// It may have more messages than `messages` says: no record names those of a rollback.
   bool messages_partial = false;
   producer_id producer;

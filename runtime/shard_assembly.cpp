@@ -5,6 +5,7 @@
 #include "actors/checkpointer.hpp"
 #include "actors/commit_log.hpp"
 #include "actors/consumer_group.hpp"
+#include "actors/delay_scheduler.hpp"
 #include "actors/half_store.hpp"
 #include "actors/log_reader.hpp"
 #include "actors/op_store.hpp"
@@ -114,6 +115,10 @@ void add_delivery(shard_roster& roster, const assembly& from) {
   roster.topic_registry = [from, env, &shard](incarnation life, bool first) {
     return spawn_on(*from.system, from.loop, topic_registry, env,
                     start_of(from, shard.topics, life, first));
+  };
+  roster.delay_scheduler = [from, env, &shard](incarnation life, bool first) {
+    return spawn_on(*from.system, from.loop, delay_scheduler, env,
+                    start_of(from, shard.delays, life, first));
   };
   roster.queue = [from, env, &shard](queue_key key, incarnation, bool first) {
     queue_start start{queue_index{key}, first};

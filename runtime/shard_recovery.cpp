@@ -16,6 +16,7 @@ public:
   log_tail tail;
   half_fold half;
   outcome_table outcomes;
+  delay_fold delays;
   topic_table topics;
   std::map<group_id, progress_table> groups;
   std::map<queue_key, queue_index> queues;
@@ -69,6 +70,8 @@ private:
       half.load(name, bytes);
     } else if (name.starts_with(outcome_table::slice_prefix)) {
       outcomes.load(name, bytes);
+    } else if (name.starts_with(delay_fold::slice_prefix)) {
+      delays.load(name, bytes);
     } else if (name == topic_table::slice_name) {
       topics.load(name, bytes);
     } else if (const auto group = progress_table::group_of_slice(name); group != group_id{}) {
@@ -111,6 +114,7 @@ private:
     attempt(record, [&] { tail.apply(record); });
     attempt(record, [&] { outcomes.apply(record); });
     attempt(record, [&] { half.apply(record); });
+    attempt(record, [&] { delays.apply(record); });
     if (record.type == record_type::meta)
       attempt(record, [&] {
         const auto& meta = std::get<meta_record>(record.content);
@@ -205,8 +209,8 @@ result<std::unique_ptr<recovered_shard>> recover_shard(storage::file_system& dis
   const auto epoch = store->report.last_epoch + 1;
   return std::make_unique<recovered_shard>(recovered_shard{
       std::move(*store), codec, epoch, std::move(refused), std::move(visitor->tail),
-      std::move(visitor->half), std::move(visitor->outcomes), std::move(visitor->topics),
-      std::move(visitor->groups), std::move(visitor->queues)});
+      std::move(visitor->half), std::move(visitor->outcomes), std::move(visitor->delays),
+      std::move(visitor->topics), std::move(visitor->groups), std::move(visitor->queues)});
 }
 
 } // namespace handfast::runtime

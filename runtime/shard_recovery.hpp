@@ -3,6 +3,7 @@
 /// From a data folder to everything that a shard's actors start from. No CAF, no sockets, no
 /// threads: the node and the simulation start in the same way.
 
+#include "actors/folds/delay_fold.hpp"
 #include "actors/folds/half_fold.hpp"
 #include "actors/folds/log_tail.hpp"
 #include "actors/folds/outcome_table.hpp"
@@ -30,6 +31,7 @@ struct recovered_shard {
   log_tail tail;
   half_fold half;
   outcome_table outcomes;
+  delay_fold delays;
   topic_table topics;
   std::map<group_id, progress_table> groups;
   std::map<queue_key, queue_index>

@@ -1,5 +1,7 @@
 #include "storage/log_rules.hpp"
 
+#include "messages/place_or_due.hpp"
+
 #include <algorithm>
 
 namespace handfast::storage {
@@ -82,13 +84,25 @@ void log_rules::check_entry(const index_entry& entry, bool with_offset) {
          text_of(entry.at) + ", where a record of " + std::to_string(found->second) + " stands");
 }
 
+/// A message that becomes visible later is released or cancelled, once.
+void log_rules::end_waiting(position body) {
+  if (delayed_.erase(body.value) == 0 && losses_ == 0 && !in_doubt(body))
+    note("it releases or cancels the message at position " + text_of(body) +
+         ", which does not wait for its time");
+}
+
 void log_rules::check_content(const log_record& record, const message_record& message) {
   const bool half = record.type == record_type::half;
   const queue_key queue{message.topic, message.queue};
-  if (half)
+  if (half) {
     check_offset(half_view_, "the half view", message.offset);
-  else if (message.delay_ms == 0)
+  } else if (message.delay_ms == 0) {
     check_offset(queues_[queue], text_of(queue), message.offset);
+  } else {
+    delayed_.insert(record.at.value);
+    if (due_in(message.offset) == 0)
+      note("it becomes visible later and does not say when");
+  }
   bodies_[record.at.value] = record.length;
   if (!half)
     return;
@@ -122,8 +136,11 @@ void log_rules::check_content(const log_record&, const decide_record& decide) {
   if (messages != decide.entries.size())
     note("it decides " + std::to_string(messages) + " messages and gives " +
          std::to_string(decide.entries.size()) + " places");
-  for (const auto& entry : decide.entries)
+  for (const auto& entry : decide.entries) {
     check_entry(entry, !entry.is_delayed());
+    if (entry.is_delayed())
+      delayed_.insert(entry.at.value);
+  }
 }
 
 void log_rules::check_content(const log_record&, const checked_record& checked) {
@@ -134,8 +151,12 @@ void log_rules::check_content(const log_record&, const checked_record& checked) 
 }
 
 void log_rules::check_content(const log_record&, const release_record& release) {
-  for (const auto& entry : release.entries)
+  for (const auto& entry : release.entries) {
     check_entry(entry, true);
+    end_waiting(entry.at);
+  }
+  for (const auto body : release.cancelled)
+    end_waiting(body);
 }
 
 void log_rules::check_content(const log_record& record, const dead_letter_record& dead) {

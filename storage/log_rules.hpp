@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace handfast::storage {
@@ -58,6 +59,7 @@ private:
 
   void check_offset(row& of, const std::string& name, queue_offset offset);
   void check_entry(const index_entry& entry, bool with_offset);
+  void end_waiting(position body);
   void check_name(std::unordered_map<std::string, std::uint32_t>& names,
                   std::unordered_map<std::uint32_t, std::string>& ids, const meta_record& meta,
                   const char* kind);
@@ -75,6 +77,7 @@ private:
   row op_view_;
   std::map<queue_key, row> queues_;
   std::unordered_map<std::uint64_t, std::uint32_t> bodies_; ///< their records' lengths
+  std::unordered_set<std::uint64_t> delayed_; ///< bodies that wait for their time
   std::unordered_map<std::uint64_t, state> transactions_;
   std::unordered_map<std::string, std::uint32_t> topic_names_;
   std::unordered_map<std::uint32_t, std::string> topic_ids_;

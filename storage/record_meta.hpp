@@ -8,9 +8,6 @@
 
 namespace handfast::storage {
 
-/// Set in the stored offset of an index entry that has a due time instead.
-constexpr std::uint64_t due_flag = std::uint64_t{1} << 63;
-
 /// Words that `write_meta` will fill.
 std::size_t meta_words_of(const record_content& content);
 

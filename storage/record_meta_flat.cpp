@@ -3,6 +3,7 @@
 #include "messages/assert.hpp"
 #include "messages/capnp_words.hpp"
 #include "messages/log_schema.capnp.h"
+#include "messages/place_or_due.hpp"
 #include "storage/record_meta.hpp"
 
 namespace handfast::storage {
@@ -62,7 +63,7 @@ void write_flat(const decide_record& from, std::span<std::byte> into) {
     to.put(struct_word(entries, size_of<schema::IndexEntry>));
   for (const auto& one : from.entries)
     to.put(one.at.value)
-        .put(one.is_delayed() ? one.due_ms | due_flag : one.offset.value)
+        .put(place_or_due(one.offset, one.due_ms).value)
         .put(word_of(one.topic.value, one.length))
         .put(word_of(one.tag_hash, one.queue.value));
 }

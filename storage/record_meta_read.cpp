@@ -1,4 +1,5 @@
 #include "messages/log_schema.capnp.h"
+#include "messages/place_or_due.hpp"
 #include "storage/record_meta.hpp"
 
 #include <capnp/serialize.h>
@@ -11,15 +12,17 @@ namespace {
 
 namespace schema = log_schema;
 
-/// No queue ever gets that far; counting on from an offset near the end of 64 bits would wrap.
+/// No queue and no clock ever gets that far; counting on from an offset near the end of 64 bits
+/// would wrap.
+constexpr std::uint64_t possible_end = std::uint64_t{1} << 56;
+
 bool is_possible(queue_offset offset) {
-  return offset.value < std::uint64_t{1} << 56;
+  return offset.value < possible_end;
 }
 
 bool are_possible(const std::vector<index_entry>& entries) {
-  return std::ranges::all_of(entries, [](const auto& e) {
-    return is_possible(e.offset) && e.due_ms < std::uint64_t{1} << 56;
-  });
+  return std::ranges::all_of(
+      entries, [](const auto& e) { return is_possible(e.offset) && e.due_ms < possible_end; });
 }
 
 bool read(schema::Message::Reader from, std::size_t payload_bytes, message_record& to) {
@@ -38,22 +41,27 @@ bool read(schema::Message::Reader from, std::size_t payload_bytes, message_recor
   to.transaction = {from.getTransaction()};
   to.delay_ms = from.getDelayMs();
   to.properties_size = from.getPropertiesSize();
-  return to.properties_size <= payload_bytes && is_possible(to.offset);
+  return to.properties_size <= payload_bytes;
+}
+
+/// Of a plain message; only one with a delay has a moment instead.
+bool place_is_possible(const message_record& m) {
+  return is_possible(m.delay_ms == 0 ? m.offset : offset_in(m.offset)) &&
+         due_in(m.offset) < possible_end;
 }
 
 std::vector<index_entry> read(capnp::List<schema::IndexEntry>::Reader from) {
   std::vector<index_entry> to;
   to.reserve(from.size());
   for (auto entry : from) {
-    const auto place = entry.getOffset();
-    const bool delayed = (place & due_flag) != 0;
+    const queue_offset place{entry.getOffset()};
     to.push_back({{entry.getAt()},
                   {entry.getTopic()},
                   {entry.getQueue()},
-                  {delayed ? 0 : place},
+                  offset_in(place),
                   entry.getLength(),
                   entry.getTagHash(),
-                  delayed ? place & ~due_flag : 0});
+                  due_in(place)});
   }
   return to;
 }
@@ -145,7 +153,8 @@ bool read(schema::DeadLetter::Reader from, std::size_t payload_bytes, dead_lette
   to.queue = {from.getQueue()};
   to.offset = {from.getOffset()};
   to.attempts = from.getAttempts();
-  return is_possible(to.offset) && read(from.getMessage(), payload_bytes, to.message);
+  return is_possible(to.offset) && read(from.getMessage(), payload_bytes, to.message) &&
+         is_possible(to.message.offset);
 }
 
 bool read(schema::Retire::Reader from, retire_record& to) {
@@ -160,9 +169,14 @@ bool read(schema::Retire::Reader from, retire_record& to) {
 bool read_typed(record_type type, capnp::MessageReader& from, std::size_t payload_bytes,
                 record_content& content) {
   switch (type) {
-  case record_type::message:
-  case record_type::half:
-    return read(from.getRoot<schema::Message>(), payload_bytes, content.emplace<message_record>());
+  case record_type::message: {
+    auto& to = content.emplace<message_record>();
+    return read(from.getRoot<schema::Message>(), payload_bytes, to) && place_is_possible(to);
+  }
+  case record_type::half: {
+    auto& to = content.emplace<message_record>();
+    return read(from.getRoot<schema::Message>(), payload_bytes, to) && is_possible(to.offset);
+  }
   case record_type::decide:
     return read(from.getRoot<schema::Decide>(), content.emplace<decide_record>());
   case record_type::checked:
@@ -183,7 +197,7 @@ bool read_typed(record_type type, capnp::MessageReader& from, std::size_t payloa
     auto& to = content.emplace<move_record>();
     const auto root = from.getRoot<schema::Move>();
     to.from = {root.getFrom()};
-    return read(root.getMessage(), payload_bytes, to.message);
+    return read(root.getMessage(), payload_bytes, to.message) && place_is_possible(to.message);
   }
   case record_type::progress:
     read(from.getRoot<schema::Progress>(), content.emplace<progress_record>());

@@ -1,5 +1,6 @@
 #include "messages/assert.hpp"
 #include "messages/log_schema.capnp.h"
+#include "messages/place_or_due.hpp"
 #include "storage/record_meta.hpp"
 #include "storage/record_meta_flat.hpp"
 
@@ -73,7 +74,7 @@ void write_entries(const std::vector<index_entry>& from, Init init) {
   for (std::size_t i = 0; i < from.size(); ++i) {
     auto to = list[static_cast<unsigned>(i)];
     to.setAt(from[i].at.value);
-    to.setOffset(from[i].is_delayed() ? from[i].due_ms | due_flag : from[i].offset.value);
+    to.setOffset(place_or_due(from[i].offset, from[i].due_ms).value);
     to.setTopic(from[i].topic.value);
     to.setLength(from[i].length);
     to.setTagHash(from[i].tag_hash);

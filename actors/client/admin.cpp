@@ -119,6 +119,36 @@ answer<transaction_id> admin::reopen(const transaction_id& id) {
                                 [](const native::reopened& got) { return got.new_id; });
 }
 
+answer<std::vector<native::delayed_item>> admin::delayed(std::string topic, std::size_t max) {
+  std::vector<native::delayed_item> all;
+  native::list_delayed next{{}, std::move(topic), 0, {}, 0};
+  while (all.size() < max) {
+    next.items_max = static_cast<std::uint32_t>(std::min(max - all.size(), limits::page_items_max));
+    auto page =
+        call<native::delayed_page>(*session_, single_request([next](const addressing& with) {
+          auto ask = next;
+          ask.id = with.id;
+          return ask;
+        }),
+                                   [](native::delayed_page got) { return got; });
+    if (!page)
+      return page.why();
+    all.insert(all.end(), page->items.begin(), page->items.end());
+    if (!page->more || page->items.empty())
+      break;
+    next.after_due_ms = all.back().due_ms;
+    next.after_at = all.back().at;
+  }
+  return all;
+}
+
+answer<nothing> admin::cancel_delayed(position at) {
+  return call<native::done>(*session_, once([at](const addressing& with) {
+    return native::cancel_delayed{with.id, at};
+  }),
+                            [](const native::done&) { return nothing{}; });
+}
+
 answer<std::string> admin::status() {
   return call<native::status_report>(
       *session_, single_request([](const addressing& with) { return native::status{with.id}; }),

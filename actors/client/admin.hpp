@@ -8,6 +8,7 @@
 #include "actors/client/transaction_listener.hpp"
 #include "messages/native/admin.hpp"
 #include "messages/native/consume.hpp"
+#include "messages/native/delays.hpp"
 #include "messages/native/groups.hpp"
 #include "messages/native/transactions.hpp"
 
@@ -46,6 +47,12 @@ public:
   answer<decision> rollback(const transaction_id& id);
   /// The id of the new transaction on the same stored messages.
   answer<transaction_id> reopen(const transaction_id& id);
+
+  /// At most `max` messages that wait for their time, the next first; an empty topic means any.
+  answer<std::vector<native::delayed_item>> delayed(std::string topic, std::size_t max);
+  /// The message at `at` is never delivered, durably. Refused as `unknown_message` if it does not
+  /// wait (any more).
+  answer<nothing> cancel_delayed(position at);
 
   /// JSON text, see docs/protocol.md.
   answer<std::string> status();

@@ -1,5 +1,7 @@
 #include "actors/client/calls.hpp"
 
+#include "messages/durations.hpp"
+#include "messages/limits.hpp"
 #include "messages/names.hpp"
 #include "messages/order_key.hpp"
 #include "messages/properties.hpp"
@@ -36,6 +38,9 @@ result<request> storing_request(session& from, const message& what, request_kind
   auto properties = encode_properties(what);
   if (!properties)
     return tl::unexpected{properties.error()};
+  if (what.delay > limits::delay_max)
+    return fail(ec::bad_delay, text_of_duration(what.delay) + ", at most " +
+                                   text_of_duration(limits::delay_max) + " (three years)");
   if (what.delay.count() < 0 || what.first_check.count() < 0 ||
       what.first_check.count() > std::int64_t{UINT32_MAX})
     return fail(ec::bad_request, "delay or first_check out of range");
@@ -74,8 +79,8 @@ answer<decision> decision_of(const reply& from) {
   if (from.why.code != ec::ok)
     return from.why;
   const auto& item = std::get<native::decided_item>(from.body);
-  return decision{item.transaction,         item.recorded, item.by, item.messages,
-                  {item.topic, item.queue}, item.offset};
+  return decision{item.transaction,         item.recorded, item.by,    item.messages,
+                  {item.topic, item.queue}, item.offset,   item.due_ms};
 }
 
 reply wait_for(session& via, request what) {

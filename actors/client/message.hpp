@@ -34,7 +34,7 @@ struct message {
 
   // The rest only matters when sending; a handler sees the defaults.
   std::optional<queue_no> queue;            ///< none = by order key, or the node chooses
-  std::chrono::milliseconds delay{0};       ///< visible this long after the commit
+  std::chrono::milliseconds delay{0};       ///< visible this long after it is stored or committed
   std::chrono::milliseconds first_check{0}; ///< of a half; 0 = the policy's
 
   /// Compares what travels: everything but the settings of sending.

@@ -10,7 +10,7 @@ answer<stored_message> stored_of(const reply& from) {
   if (from.why.code != ec::ok)
     return from.why;
   const auto& item = std::get<native::sent_item>(from.body);
-  return stored_message{item.at, {item.topic, item.queue}, item.offset};
+  return stored_message{item.at, {item.topic, item.queue}, item.offset, item.due_ms};
 }
 
 } // namespace

@@ -17,6 +17,8 @@ struct stored_message {
   position at;
   queue_key queue;
   queue_offset offset;
+  /// Milliseconds since 1970: when it becomes visible, and gets its offset; 0 = it has one.
+  std::uint64_t due_ms = 0;
 };
 
 /// Thread-safe. Messages sent while a write is under way leave together in the next one. Each send

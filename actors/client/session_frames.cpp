@@ -216,6 +216,9 @@ void session::on_single_answer(const native::frame& f) {
   case kind::quarantine_page:
     read(native::quarantine_page{});
     break;
+  case kind::delayed_page:
+    read(native::delayed_page{});
+    break;
   default:
     return;
   }

@@ -29,6 +29,9 @@ struct decision {
   std::uint16_t messages = 0;
   queue_key queue; ///< of the first message, when committed
   queue_offset offset;
+  /// Milliseconds since 1970: when the first message becomes visible, and gets its offset; 0 = it
+  /// has one.
+  std::uint64_t due_ms = 0;
 };
 
 /// Given to `execute` while the local transaction runs.

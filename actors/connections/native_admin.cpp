@@ -197,7 +197,8 @@ void admin_part::on_topics(const outstanding_request& request, const topics_list
 
 // -- deleting with force --------------------------------------------------------------
 
-/// Rolls back page after page of what is pending, until nothing is; then deletes.
+/// Rolls back page after page of what is pending, until nothing is; then cancels what is delayed,
+/// and deletes.
 void admin_part::list_pending(std::uint32_t job, const forced_deletion& work) {
   list_transactions order;
   order.topic = work.topic;
@@ -223,9 +224,8 @@ void admin_part::on_listed(const outstanding_request& request, const transaction
                               origin::admin, life.group, 0, false});
   }
   if (order.requests.empty()) {
-    core_.ask(core_.peers->topic_registry.actor, delete_topic{{}, work.name},
-              {work.client, request_kind::topic_delete, peer_role::topic_registry, 0, 0});
-    deletions_.erase(found);
+    core_.ask(core_.peers->delay_scheduler.actor, drop_delayed{{}, work.topic},
+              {{}, request_kind::forced_drop, peer_role::delay_scheduler, 0, request.extra});
     return;
   }
   work.waiting = order.requests.size();
@@ -247,6 +247,18 @@ void admin_part::on_decided(const outstanding_request& request, const decision_r
   HANDFAST_ASSERT(work.waiting > 0);
   if (--work.waiting == 0)
     list_pending(found->first, work);
+}
+
+void admin_part::on_dropped(const outstanding_request& request, const delayed_cancelled& x) {
+  const auto found = deletions_.find(request.extra);
+  if (found == deletions_.end())
+    return;
+  const auto work = std::move(found->second);
+  deletions_.erase(found);
+  if (x.code != ec::ok)
+    return core_.refuse(work.client, x.code, "the delayed messages could not be cancelled");
+  core_.ask(core_.peers->topic_registry.actor, delete_topic{{}, work.name},
+            {work.client, request_kind::topic_delete, peer_role::topic_registry, 0, 0});
 }
 
 // -- groups -------------------------------------------------------------------------

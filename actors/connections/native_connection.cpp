@@ -33,6 +33,8 @@ void native_connection_state::on_peers(const std::shared_ptr<const shard_peers>&
       fail_all(peer_role::half_store);
     if (before->op_store.life != peers->op_store.life)
       fail_all(peer_role::op_store);
+    if (before->delay_scheduler.life != peers->delay_scheduler.life)
+      fail_all(peer_role::delay_scheduler);
     if (before->topic_registry.life != peers->topic_registry.life)
       fail_all(peer_role::topic_registry);
     if (before->log_reader.life != peers->log_reader.life)
@@ -67,6 +69,7 @@ void native_connection_state::fail(const outstanding_request& request) {
   case request_kind::topic_delete:
   case request_kind::group_change:
   case request_kind::acknowledge:
+  case request_kind::delayed_cancel:
     core.refuse(request.client, ec::outcome_unknown, why);
     return;
   case request_kind::reopen:
@@ -92,6 +95,11 @@ void native_connection_state::fail(const outstanding_request& request) {
   case request_kind::bodies:
     consume.drop_job(request.extra);
     return;
+  case request_kind::delayed_list:
+  case request_kind::delayed_topic:
+  case request_kind::delayed_names:
+    delays.drop_job(request.extra);
+    return;
   case request_kind::queue_entries:
   case request_kind::offset_of_start:
   case request_kind::browse_view:
@@ -108,6 +116,7 @@ void native_connection_state::fail(const outstanding_request& request) {
   case request_kind::extent:
   case request_kind::forced_list:
   case request_kind::forced_decide:
+  case request_kind::forced_drop:
   case request_kind::group_list:
   case request_kind::group_status:
   case request_kind::group_names:
@@ -280,6 +289,10 @@ void native_connection_state::dispatch(const native::frame& frame) {
     return give<native::status>(frame, admin);
   case frame_kind::quarantine_list:
     return give<native::quarantine_list>(frame, admin);
+  case frame_kind::list_delayed:
+    return give<native::list_delayed>(frame, delays);
+  case frame_kind::cancel_delayed:
+    return give<native::cancel_delayed>(frame, delays);
   case frame_kind::goodbye:
     leave();
     core.flush();
@@ -386,6 +399,9 @@ void native_connection_state::on_topic(const topic_resolved& x) {
     case request_kind::list_topic:
       transactions.on_topic(request, x);
       break;
+    case request_kind::delayed_topic:
+      delays.on_topic(request, x);
+      break;
     default:
       admin.on_topic(request, x);
       break;
@@ -410,6 +426,8 @@ void native_connection_state::on_names(const ids_named& x) {
   with_request(x, [&](const outstanding_request& request) {
     if (request.kind == request_kind::group_names)
       admin.on_names(request, x);
+    else if (request.kind == request_kind::delayed_names)
+      delays.on_names(request, x);
     else if (request.kind == request_kind::group_topics)
       groups.on_names(request, x);
     else
@@ -516,6 +534,15 @@ connection_actor::behavior_type native_connection(native_connection_state::point
         s.with_request(x, [&](const auto& r) { s.admin.on_groups(r, x); });
       },
       [&s](const ids_named& x) { s.on_names(x); },
+      [&s](const delayed_listed& x) {
+        s.with_request(x, [&](const auto& r) { s.delays.on_listed(r, x); });
+      },
+      [&s](const delayed_cancelled& x) {
+        s.with_request(x, [&](const auto& r) {
+          r.kind == request_kind::forced_drop ? s.admin.on_dropped(r, x)
+                                              : s.delays.on_cancelled(r, x);
+        });
+      },
       [&s](deliver& x) { s.with_request(x, [&](const auto& r) { s.consume.on_deliver(r, x); }); },
       [&s](const acknowledged& x) {
         s.with_request(x, [&](const auto& r) { s.consume.on_acknowledged(r, x); });

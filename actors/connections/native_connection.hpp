@@ -31,8 +31,8 @@ struct native_connection_state {
   using pointer = connection_core::pointer;
 
   explicit native_connection_state(pointer self)
-      : core{self}, session{core}, produce{core, session},
-        transactions{core, session}, consume{core}, browse{core}, groups{core}, admin{core} {}
+      : core{self}, session{core}, produce{core, session}, transactions{core, session},
+        consume{core}, browse{core}, groups{core}, admin{core}, delays{core} {}
 
   void begin(const shard_environment* env, std::shared_ptr<transport> wire,
              std::shared_ptr<const native_door> door);
@@ -77,6 +77,7 @@ struct native_connection_state {
   browse_part browse;
   group_part groups;
   admin_part admin;
+  delay_part delays;
   native::frame_splitter splitter;
   bool greeted = false;
   shared_amount begun;             ///< bytes of the frame that is not complete

@@ -209,6 +209,7 @@ public:
   void on_entries(const outstanding_request& request, const entries_fetched& x);
   void on_listed(const outstanding_request& request, const transactions_listed& x);
   void on_decided(const outstanding_request& request, const decision_result& x);
+  void on_dropped(const outstanding_request& request, const delayed_cancelled& x);
   void drop_job(std::uint32_t job);
 
 private:
@@ -220,7 +221,8 @@ private:
     native::topics answer;
     std::set<queue_key> waiting;
   };
-  /// `topic delete --force`: pending transactions are rolled back first.
+  /// `topic delete --force`: pending transactions are rolled back first, then what they and others
+  /// left to wait for its time is cancelled.
   struct forced_deletion {
     correlation client;
     std::string name;
@@ -239,6 +241,36 @@ private:
   std::unordered_map<std::uint32_t, showing> shows_;
   std::unordered_map<std::uint32_t, forced_deletion> deletions_;
   std::unordered_map<std::uint32_t, group_listing> listings_;
+};
+
+/// Messages that become visible later.
+class delay_part {
+public:
+  explicit delay_part(connection_core& core) : core_{core} {}
+
+  void on(native::list_delayed& x);
+  void on(const native::cancel_delayed& x);
+
+  void on_topic(const outstanding_request& request, const topic_resolved& x);
+  void on_listed(const outstanding_request& request, const delayed_listed& x);
+  void on_names(const outstanding_request& request, const ids_named& x);
+  void on_cancelled(const outstanding_request& request, const delayed_cancelled& x);
+  void drop_job(std::uint32_t job);
+
+private:
+  static constexpr std::size_t lists_max = 64;
+
+  /// A page: its filter by name, what waits, then the names of topics.
+  struct listing {
+    native::list_delayed what;
+    native::delayed_page answer;
+    std::vector<topic_id> topics; ///< of the items
+  };
+  void list_now(std::uint32_t job, topic_id topic);
+  void fail(std::uint32_t job, ec code, std::string_view detail = {});
+
+  connection_core& core_;
+  std::unordered_map<std::uint32_t, listing> lists_;
 };
 
 } // namespace handfast

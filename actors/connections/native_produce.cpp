@@ -1,6 +1,7 @@
 #include "actors/connections/core_send.hpp"
 #include "actors/connections/native_parts.hpp"
 #include "config/settings.hpp"
+#include "messages/durations.hpp"
 #include "messages/order_key.hpp"
 #include "messages/properties.hpp"
 #include "storage/crc32c.hpp"
@@ -14,6 +15,8 @@ namespace {
 
 constexpr std::uint16_t flags_of_halves =
     message_flags::local_transaction | message_flags::has_order_key;
+constexpr auto delay_max_ms = static_cast<std::uint64_t>(
+    std::chrono::duration_cast<std::chrono::milliseconds>(limits::delay_max).count());
 
 } // namespace
 
@@ -98,8 +101,9 @@ error produce_part::check(native::send_item& item, bool half, message_record& in
   if (item.queue != native::any_queue && item.queue.value >= topic->queues)
     return {ec::unknown_queue, topic->name + " has " + std::to_string(topic->queues) +
                                    " queues, asked for number " + std::to_string(item.queue.value)};
-  if (item.delay_ms != 0)
-    return {ec::not_supported, "delayed messages"};
+  if (item.delay_ms > delay_max_ms)
+    return {ec::bad_delay, std::to_string(item.delay_ms) + " ms, at most " +
+                               text_of_duration(limits::delay_max) + " (three years)"};
   if (half && !session_.is_member(item.group))
     return {ec::unknown_group, "join the producer group on this connection first"};
   if (auto wrong = check_payload(item, into); wrong.code != ec::ok)
@@ -114,6 +118,7 @@ error produce_part::check(native::send_item& item, bool half, message_record& in
   into.sys_flag = item.sys_flag;
   if (half && item.timeout_ms != 0)
     into.timeout_ms = item.timeout_ms;
+  into.delay_ms = item.delay_ms;
   into.order_hash = item.order_hash;
   into.born_ms = item.born_ms;
   if (item.sequence != sequence_no{} && core_.producer != producer_id{}) {
@@ -165,7 +170,8 @@ void produce_part::on_stored(const messages_stored& x) {
     core_.ended(*request);
     if (r.code == ec::unknown_topic || r.code == ec::unknown_queue)
       core_.forget(r.queue.topic);
-    sent_.items.push_back({request->client, r.code, r.at, r.queue.topic, r.queue.queue, r.offset});
+    sent_.items.push_back(
+        {request->client, r.code, r.at, r.queue.topic, r.queue.queue, r.offset, r.due_ms});
     if (r.code == ec::disk_full && !x.detail.empty())
       sent_.details.push_back({request->client, x.detail});
   }

@@ -76,7 +76,7 @@ void transaction_part::on_decided(const decided& x) {
       continue;
     core_.ended(*request);
     decided_.items.push_back({request->client, r.code, r.transaction, r.recorded, r.by, r.messages,
-                              r.queue.topic, r.queue.queue, r.offset});
+                              r.queue.topic, r.queue.queue, r.offset, r.due_ms});
   }
   if (!decided_.items.empty())
     core_.put(decided_);

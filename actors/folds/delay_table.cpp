@@ -68,6 +68,15 @@ bool delay_table::take_due(wall_ms now, std::size_t max, std::vector<delayed_ent
   return false;
 }
 
+bool delay_table::take(position at) {
+  const auto found = by_position_.find(at);
+  if (found == by_position_.end() || (*entries_)[*found].releasing)
+    return false;
+  HANDFAST_ASSERT(by_due_.erase(*found) == 1);
+  (*entries_)[*found].releasing = true;
+  return true;
+}
+
 bool delay_table::put_back(position at) {
   const auto found = by_position_.find(at);
   if (found == by_position_.end() || !(*entries_)[*found].releasing)
@@ -109,8 +118,7 @@ std::string delay_table::save(position from, std::size_t max, position& next) co
   auto at = by_position_.lower_bound(from);
   for (; at != by_position_.end() && max > 0; ++at, --max) {
     const auto& e = (*entries_)[*at];
-    put_all(out, e.due, e.at, e.topic, e.queue, e.length, e.tag_hash, e.order_hash,
-            static_cast<std::uint8_t>(e.has_order_key));
+    put_all(out, e.due, e.at, e.transaction, e.topic, e.queue, e.length, e.tag_hash);
   }
   next = at == by_position_.end() ? position{} : (*entries_)[*at].at;
   return out.take();
@@ -121,10 +129,8 @@ void delay_table::load(std::string_view bytes) {
   HANDFAST_ASSERT(in.get<std::uint8_t>() == slice_version);
   while (in.more()) {
     delayed_entry e;
-    std::uint8_t has_order_key = 0;
-    get_all(in, e.due, e.at, e.topic, e.queue, e.length, e.tag_hash, e.order_hash, has_order_key);
+    get_all(in, e.due, e.at, e.transaction, e.topic, e.queue, e.length, e.tag_hash);
     HANDFAST_ASSERT(in.ok());
-    e.has_order_key = has_order_key != 0;
     insert(e);
   }
 }

@@ -21,15 +21,14 @@ namespace handfast {
 
 /// What an index entry will be made from, and when.
 struct delayed_entry {
-  wall_ms due = 0; ///< when it is to become visible
-  position at;     ///< of the record that holds the body; none = a free place
+  wall_ms due = 0;      ///< when it is to become visible
+  position at;          ///< of the record that holds the body; none = a free place
+  position transaction; ///< that committed it; none for a plain message
   topic_id topic;
   std::uint32_t length = 0; ///< of the whole record at `at`
   std::uint32_t tag_hash = 0;
-  std::uint32_t order_hash = 0;
   queue_no queue;
-  bool has_order_key = false;
-  bool releasing = false; ///< taken by `take_due`; its RELEASE is not in the log yet
+  bool releasing = false; ///< taken; its RELEASE is not in the log yet
 
   friend bool operator==(const delayed_entry&, const delayed_entry&) = default;
 };
@@ -58,6 +57,8 @@ public:
   /// true if more is due. They stay in the table as `releasing`, so that a checkpoint keeps them,
   /// until `erase`, or `put_back` if their release failed; until then nobody takes them again.
   bool take_due(wall_ms now, std::size_t max, std::vector<delayed_entry>& to);
+  /// Takes this one alone, for a cancellation. False if it is not there or `releasing` already.
+  bool take(position at);
   /// False if it is not there or not `releasing`.
   bool put_back(position at);
   /// When the next one is due that nobody took; nothing when there is none.
@@ -72,6 +73,9 @@ public:
   /// Of the records that hold the bodies.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] std::uint64_t messages_of(topic_id topic) const;
+  [[nodiscard]] const tsl::robin_map<topic_id, std::uint64_t>& by_topic() const {
+    return by_topic_;
+  }
   /// The oldest body that must not go from the log yet; nothing when the table is empty.
   [[nodiscard]] std::optional<position> oldest() const;
 

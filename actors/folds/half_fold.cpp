@@ -54,9 +54,10 @@ pending_table::place half_fold::apply_half(const log_record& record, mono_ms now
     e.queue = m.queue;
     if ((m.flags & message_flags::local_transaction) != 0)
       e.set(pending_flags::local_transaction);
-    place = pending.open(e);
-  } else if (pending.join(m.transaction,
-                          {record.at, m.topic, m.queue, {}, record.length, m.tag_hash})) {
+    place = pending.open(e, m.delay_ms);
+  } else if (pending.join(
+                 m.transaction,
+                 {record.at, m.topic, m.queue, {}, record.length, m.tag_hash, m.delay_ms})) {
     place = pending.find(m.transaction);
   }
   quarantine_if_damaged(record.at, place);

@@ -2,6 +2,7 @@
 
 #include "actors/folds/slice_io.hpp"
 #include "messages/assert.hpp"
+#include "messages/place_or_due.hpp"
 #include "messages/record_rule.hpp"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ void outcome_table::apply(const log_record& record) {
       const auto& first = decide.entries[next];
       e.topic = first.topic;
       e.queue = first.queue;
-      e.offset = first.offset;
+      e.offset = place_or_due(first.offset, first.due_ms);
     }
     next += d.messages;
     add(e);

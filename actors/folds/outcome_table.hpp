@@ -21,7 +21,7 @@ struct outcome_entry {
   position transaction;
   position decided_at; ///< of the DECIDE record
   wall_ms decided_ms = 0;
-  queue_offset offset; ///< of the first message, when there is an entry
+  queue_offset offset; ///< of the first message, or when it gets one (see `place_or_due.hpp`)
   group_id group;
   topic_id topic;
   queue_no queue;

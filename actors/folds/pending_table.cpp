@@ -10,7 +10,7 @@ namespace handfast {
 
 namespace {
 
-constexpr std::uint8_t slice_version = 1;
+constexpr std::uint8_t slice_version = 2;
 
 template <class Map, class Key>
 std::uint64_t value_or_zero(const Map& map, Key key) {
@@ -26,12 +26,12 @@ void subtract_one(Map& map, Key key) {
 }
 
 void put_message(slice_writer& out, const index_entry& m) {
-  put_all(out, m.at, m.topic, m.queue, m.length, m.tag_hash);
+  put_all(out, m.at, m.topic, m.queue, m.length, m.tag_hash, m.due_ms);
 }
 
 index_entry take_message(slice_reader& in) {
   index_entry m;
-  get_all(in, m.at, m.topic, m.queue, m.length, m.tag_hash);
+  get_all(in, m.at, m.topic, m.queue, m.length, m.tag_hash, m.due_ms);
   return m;
 }
 
@@ -48,7 +48,7 @@ void pending_table::discount(topic_id topic, std::uint32_t length) {
   bytes_ -= length;
 }
 
-pending_table::place pending_table::open(const pending_entry& entry) {
+pending_table::place pending_table::open(const pending_entry& entry, std::uint64_t delay_ms) {
   HANDFAST_ASSERT(entry.id != position{});
   const auto [found, fresh] = index_.insert(entry.id);
   if (!fresh)
@@ -56,6 +56,8 @@ pending_table::place pending_table::open(const pending_entry& entry) {
   const auto p = found = entries_.take();
   entries_[p] = entry;
   entries_[p].messages = 1;
+  if (delay_ms != 0)
+    first_delays_[entry.id] = delay_ms;
   count(entry.topic, entry.length);
   ++by_group_[entry.group];
   return p;
@@ -69,7 +71,7 @@ pending_table::place pending_table::reopen(pending_entry entry, position old,
   entry.queue = first.queue;
   entry.length = first.length;
   entry.tag_hash = first.tag_hash;
-  const auto p = open(entry);
+  const auto p = open(entry, first.due_ms);
   reopened_[entry.id] = {old, first.at};
   for (const auto& m : messages.subspan(1))
     join(entry.id, m);
@@ -112,6 +114,8 @@ void pending_table::erase_at(place p) {
   }
   if (!reopened_.empty())
     reopened_.erase(transaction);
+  if (!first_delays_.empty())
+    first_delays_.erase(transaction);
   if (!quarantined_.empty())
     quarantined_.erase(transaction);
   index_.take(transaction);
@@ -143,7 +147,13 @@ position pending_table::reopened_from(const pending_entry& entry) const {
 
 void pending_table::append_messages(const pending_entry& entry,
                                     std::vector<index_entry>& to) const {
-  to.push_back({first_body(entry), entry.topic, entry.queue, {}, entry.length, entry.tag_hash});
+  to.push_back({first_body(entry),
+                entry.topic,
+                entry.queue,
+                {},
+                entry.length,
+                entry.tag_hash,
+                value_or_zero(first_delays_, entry.id)});
   if (entry.messages > 1) {
     const auto& more = more_.at(entry.id);
     to.insert(to.end(), more.begin(), more.end());
@@ -220,7 +230,7 @@ void pending_table::load(std::string_view bytes) {
     e.queue = first.queue;
     e.length = first.length;
     e.tag_hash = first.tag_hash;
-    open(e);
+    open(e, first.due_ms);
     for (std::size_t i = 1; i < messages.size(); ++i)
       join(e.id, messages[i]);
   }

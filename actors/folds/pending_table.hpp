@@ -81,10 +81,12 @@ public:
   static constexpr place none = UINT32_MAX;
 
   /// Opens a transaction; one that is there already stays as it is. Returns its place.
-  place open(const pending_entry& entry);
-  /// Opens one on bodies that were stored for `old`, a given-up one.
+  /// @param delay_ms of its first message: how long that waits after the commit
+  place open(const pending_entry& entry, std::uint64_t delay_ms = 0);
+  /// Opens one on bodies that were stored for `old`, a given-up one; delays are in `due_ms`.
   place reopen(pending_entry entry, position old, std::span<const index_entry> messages);
-  /// Adds a message; twice the same changes nothing. False if the transaction is not pending.
+  /// Adds a message, its delay in `due_ms`; twice the same changes nothing. False if the
+  /// transaction is not pending.
   bool join(position transaction, const index_entry& message);
   bool erase(position transaction);
   /// The one at this place.
@@ -100,7 +102,8 @@ public:
   /// The entry at `p` if it is still the one of `transaction`, else null.
   [[nodiscard]] pending_entry* at(place p, position transaction);
 
-  /// Appends where its messages are, in the order in which they were stored; offsets are not set.
+  /// Appends where its messages are, in the order in which they were stored; offsets are not set,
+  /// and `due_ms` is a delay.
   void append_messages(const pending_entry& entry, std::vector<index_entry>& to) const;
   /// Where the first body stands: at the id, unless it was reopened.
   [[nodiscard]] position first_body(const pending_entry& entry) const;
@@ -146,6 +149,8 @@ private:
   /// Messages but the first, of transactions that have several.
   tsl::robin_map<position, std::vector<index_entry>> more_;
   tsl::robin_map<position, origin_link> reopened_;
+  /// Delays of first messages, by transaction: few have one.
+  tsl::robin_map<position, std::uint64_t> first_delays_;
   tsl::robin_set<position> quarantined_;
   tsl::robin_map<topic_id, std::uint64_t> by_topic_;
   tsl::robin_map<group_id, std::uint64_t> by_group_;

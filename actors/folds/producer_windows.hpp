@@ -15,7 +15,8 @@
 
 namespace handfast {
 
-/// Where a numbered send stands. For a HALF `offset` is its place in the half view.
+/// Where a numbered send stands. For a HALF `offset` is its place in the half view; for a MESSAGE
+/// with delay it holds when that becomes visible (see `place_or_due.hpp`).
 struct stored_send {
   position at; ///< 0: none
   queue_offset offset;

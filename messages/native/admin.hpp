@@ -33,7 +33,8 @@ struct topic_show {
   friend bool operator==(const topic_show&, const topic_show&) = default;
 };
 
-/// Answer: `done`. `force` rolls pending messages back instead of refusing.
+/// Answer: `done`. `force` rolls pending messages back and cancels delayed ones instead of
+/// refusing.
 struct topic_delete {
   static constexpr frame_kind kind = frame_kind::topic_delete;
   correlation id;

@@ -10,6 +10,7 @@
 
 #include "messages/native/admin.hpp"
 #include "messages/native/consume.hpp"
+#include "messages/native/delays.hpp"
 #include "messages/native/frame_writer.hpp"
 #include "messages/native/frames.hpp"
 #include "messages/native/groups.hpp"
@@ -98,6 +99,14 @@ result<void> decode(const frame& from, unsubscribe& into);
 result<void> decode(const frame& from, read_queues& into);
 result<void> decode(const frame& from, find_offsets& into);
 result<void> decode(const frame& from, offsets& into);
+
+// delays
+void encode(frame_writer& to, const list_delayed& from);
+void encode(frame_writer& to, const cancel_delayed& from);
+void encode(frame_writer& to, const delayed_page& from);
+result<void> decode(const frame& from, list_delayed& into);
+result<void> decode(const frame& from, cancel_delayed& into);
+result<void> decode(const frame& from, delayed_page& into);
 
 // administration
 void encode(frame_writer& to, const topic_create& from);

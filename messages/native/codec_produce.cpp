@@ -134,6 +134,7 @@ void encode(frame_writer& to, const sent& from) {
         entry.setTopic(item.topic.value);
         entry.setQueue(item.queue.value);
         entry.setCode(static_cast<std::uint16_t>(item.code));
+        entry.setDueMs(item.due_ms);
       });
 }
 
@@ -146,7 +147,8 @@ result<void> decode(const frame& from, sent& into) {
           auto entry = entries[i];
           into.items[i] = {{entry.getCorrelation()}, ec_from_wire(entry.getCode()),
                            {entry.getPosition()},    {entry.getTopic()},
-                           {entry.getQueue()},       {entry.getOffset()}};
+                           {entry.getQueue()},       {entry.getOffset()},
+                           entry.getDueMs()};
         }
         codec::take_details(root, into.details);
         return {};

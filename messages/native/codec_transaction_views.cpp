@@ -141,6 +141,7 @@ void put_info(schema::TransactionInfo::Builder to, const transaction_info& from)
     messages[i].setLength(message.length);
     messages[i].setTagHash(message.tag_hash);
     messages[i].setQueue(message.queue.value);
+    messages[i].setDueMs(message.due_ms);
     if (i < from.topics.size())
       messages[i].setTopicName(codec::text(from.topics[i]));
   }
@@ -188,7 +189,8 @@ bool take_info(schema::TransactionInfo::Reader from, transaction_info& into) {
   for (unsigned i = 0; i < messages.size(); ++i) {
     into.life.messages[i] = {{messages[i].getPosition()}, {messages[i].getTopic()},
                              {messages[i].getQueue()},    {messages[i].getOffset()},
-                             messages[i].getLength(),     messages[i].getTagHash()};
+                             messages[i].getLength(),     messages[i].getTagHash(),
+                             messages[i].getDueMs()};
     codec::take(into.topics[i], messages[i].getTopicName());
   }
   return take_life(from, into.life);

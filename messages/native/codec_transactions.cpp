@@ -97,7 +97,8 @@ void encode(frame_writer& to, const decided& from) {
           .put(capnp_words::word_of(item.queue.value, static_cast<std::uint16_t>(item.code),
                                     item.messages,
                                     capnp_words::pair_of(static_cast<std::uint8_t>(item.recorded),
-                                                         static_cast<std::uint8_t>(item.by))));
+                                                         static_cast<std::uint8_t>(item.by))))
+          .put(item.due_ms);
     to.end_frame();
     return;
   }
@@ -113,6 +114,7 @@ void encode(frame_writer& to, const decided& from) {
         entry.setMessages(item.messages);
         entry.setOutcome(static_cast<std::uint8_t>(item.recorded));
         entry.setOrigin(static_cast<std::uint8_t>(item.by));
+        entry.setDueMs(item.due_ms);
       });
 }
 
@@ -135,6 +137,7 @@ result<void> decode(const frame& from, decided& into) {
           item.topic = {entry.getTopic()};
           item.queue = {entry.getQueue()};
           item.offset = {entry.getOffset()};
+          item.due_ms = entry.getDueMs();
         }
         codec::take_details(root, into.details);
         return {};

@@ -86,6 +86,10 @@ std::string_view name_of(frame_kind kind) {
     return "status";
   case frame_kind::quarantine_list:
     return "quarantine_list";
+  case frame_kind::list_delayed:
+    return "list_delayed";
+  case frame_kind::cancel_delayed:
+    return "cancel_delayed";
   case frame_kind::group_show:
     return "group_show";
   case frame_kind::group_set:
@@ -132,6 +136,8 @@ std::string_view name_of(frame_kind kind) {
     return "status_report";
   case frame_kind::quarantine_page:
     return "quarantine_page";
+  case frame_kind::delayed_page:
+    return "delayed_page";
   case frame_kind::group_description:
     return "group_description";
   }

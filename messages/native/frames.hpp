@@ -60,6 +60,9 @@ enum class frame_kind : std::uint16_t {
   group_set = 81,
   group_delete = 82,
   reset_progress = 83,
+  // client -> node: delays
+  list_delayed = 96,
+  cancel_delayed = 97,
   // node -> client: session
   welcome = 257,
   closing = 258,
@@ -85,6 +88,8 @@ enum class frame_kind : std::uint16_t {
   status_report = 322,
   quarantine_page = 323,
   group_description = 336,
+  // node -> client: delays
+  delayed_page = 352,
 };
 
 /// The kind's name for logs and errors; "unknown" for a value that this version does not know.

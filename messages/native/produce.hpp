@@ -22,7 +22,7 @@ struct send_item {
   sequence_no sequence; ///< 0 = not numbered
   std::uint64_t born_ms = 0;
   transaction_id transaction; ///< halves only: the one to join, none to open one
-  std::uint64_t delay_ms = 0;
+  std::uint64_t delay_ms = 0; ///< visible this long after it is stored; a half: after its commit
   topic_id topic;
   group_id group;               ///< halves: the producer group
   std::uint32_t timeout_ms = 0; ///< halves: first check, 0 = the policy's
@@ -67,6 +67,7 @@ struct sent_item {
   topic_id topic;
   queue_no queue;
   queue_offset offset;
+  std::uint64_t due_ms = 0; ///< when it becomes visible, and gets its offset; 0 = it has one
   friend bool operator==(const sent_item&, const sent_item&) = default;
 };
 

@@ -49,6 +49,7 @@ struct decided_item {
   topic_id topic; ///< of the first message, when committed; also `queue` and `offset`
   queue_no queue;
   queue_offset offset;
+  std::uint64_t due_ms = 0; ///< when it becomes visible, and gets its offset; 0 = it has one
   friend bool operator==(const decided_item&, const decided_item&) = default;
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/cli/body.hpp"
 
+#include "messages/delay_levels.hpp"
 #include "messages/limits.hpp"
 #include "runtime/cli/values.hpp"
 
@@ -59,10 +60,37 @@ void add_message_options(CLI::App& app, message_given& into, bool body_required)
       ->allow_extra_args(false);
 }
 
+void add_delay_options(CLI::App& app, message_given& into, bool half) {
+  auto* delay = app.add_option(
+      "--delay", into.delay,
+      half ? "Visible only this long after the commit, such as 90s, 2h or 3d; at most three years"
+           : "Visible only after this long, such as 90s, 2h or 3d; at most three years");
+  delay->check(duration())->type_name("DURATION");
+  auto* level = app.add_option("--delay-level", into.delay,
+                               "The same as a level of RocketMQ: 1 = 1s, 2 = 5s, ... 18 = 2h");
+  level->check(whole_number(1, delay_levels_ms.size()))->type_name("LEVEL")->excludes(delay);
+  if (half)
+    return;
+  app.add_option("--at", into.delay,
+                 "Visible only from this moment (UTC) on, such as 2027-05-01T08:30:00Z")
+      ->check(date())
+      ->type_name("DATE")
+      ->excludes(delay)
+      ->excludes(level);
+}
+
 std::optional<client::message> message_of(console& io, const message_given& given) {
   client::message what{given.topic, ""};
   what.tag = given.tag;
   what.keys = given.key;
+  if (!given.delay.empty()) {
+    const auto delay = parse_delay(given.delay, io.wall());
+    if (!delay) {
+      complain(io, delay.error().detail, "Choose a nearer time");
+      return std::nullopt;
+    }
+    what.delay = std::chrono::milliseconds{static_cast<std::int64_t>(*delay)};
+  }
   what.order_key = given.order_key;
   for (const auto& property : given.properties) {
     const auto sign = property.find('=');

@@ -25,10 +25,10 @@ constexpr std::size_t help_column = 30;
 constexpr std::string_view default_server = "127.0.0.1:7310";
 
 constexpr family families[] = {
-    add_topic_commands,   add_produce_command,      add_consume_command, add_browse_command,
-    add_message_commands, add_transaction_commands, add_group_commands,  add_dead_letter_commands,
-    add_status_command,   add_quarantine_commands,  add_bench_command,   add_config_commands,
-    add_log_commands,     add_backup_commands,
+    add_topic_commands,       add_produce_command,      add_consume_command,     add_browse_command,
+    add_message_commands,     add_transaction_commands, add_delay_commands,      add_group_commands,
+    add_dead_letter_commands, add_status_command,       add_quarantine_commands, add_bench_command,
+    add_config_commands,      add_log_commands,         add_backup_commands,
 };
 
 /// How far the words lead into the tree of commands.

@@ -14,6 +14,7 @@ void add_browse_command(menu& to);   // browse
 void add_message_commands(menu& to); // message get | find
 void add_transaction_commands(
     menu& to);                     // tx send | listen | list | show | commit | rollback | reopen
+void add_delay_commands(menu& to); // delay list | cancel
 void add_group_commands(menu& to); // group list | show | set | reset | delete
 void add_dead_letter_commands(menu& to); // dlq list | resend
 void add_status_command(menu& to);       // status

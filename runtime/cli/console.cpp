@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <sys/ioctl.h>
@@ -50,6 +51,11 @@ bool is_echo(std::string_view detail, std::string_view subject) {
 }
 
 } // namespace
+
+wall_ms system_wall() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<wall_ms>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
 
 console real_console() {
   auto to_terminal = ::isatty(STDOUT_FILENO) == 1;

@@ -3,6 +3,7 @@
 /// Where a command reads and writes, and how it ends.
 
 #include "messages/error.hpp"
+#include "messages/log_record.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -21,6 +22,9 @@ enum exit_code : int {
   exit_unknown = 3, ///< no answer, or no node there: it may or may not have happened
 };
 
+/// Of this machine's clock.
+wall_ms system_wall();
+
 /// The surroundings of one run. Tests hand in string streams; `real_console` the process's own.
 struct console {
   std::istream& in;
@@ -32,6 +36,7 @@ struct console {
   std::function<std::optional<std::string>(std::string_view name)> environment;
   std::size_t width = 0; ///< columns of the terminal behind `out`; 0 = it is none
   bool err_is_terminal = false;
+  std::function<wall_ms()> wall = system_wall; ///< the time of day
 };
 
 /// Standard streams, terminals as they are.

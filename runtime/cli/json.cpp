@@ -74,7 +74,9 @@ json json_of(const native::transaction_info& transaction) {
     const auto& entry = life.messages[i];
     json one{{"topic", i < transaction.topics.size() ? transaction.topics[i] : ""},
              {"queue", entry.queue.value}};
-    if (life.state == transaction_state::committed)
+    if (entry.is_delayed())
+      one[life.state == transaction_state::committed ? "due_ms" : "delay_ms"] = entry.due_ms;
+    else if (life.state == transaction_state::committed)
       one["offset"] = entry.offset.value;
     one["position"] = entry.at.value;
     messages.push_back(std::move(one));
@@ -151,6 +153,17 @@ json json_of(const quarantined_item& item) {
   return value;
 }
 
+json json_of(const native::delayed_item& item) {
+  json value{{"id", item.at.value},
+             {"due_ms", item.due_ms},
+             {"topic", item.topic},
+             {"queue", item.queue.value},
+             {"bytes", item.length}};
+  if (!is_none(item.transaction))
+    value["transaction"] = to_string(item.transaction);
+  return value;
+}
+
 json json_of(const client::decision& decision) {
   json value{{"id", to_string(decision.id)},
              {"outcome", name_of(decision.recorded)},
@@ -158,7 +171,10 @@ json json_of(const client::decision& decision) {
              {"messages", decision.messages}};
   if (decision.recorded == outcome::committed) {
     value["queue"] = decision.queue.queue.value;
-    value["offset"] = decision.offset.value;
+    if (decision.due_ms != 0)
+      value["due_ms"] = decision.due_ms;
+    else
+      value["offset"] = decision.offset.value;
   }
   return value;
 }
@@ -186,10 +202,13 @@ json json_of(const client::received_message& message) {
 }
 
 json json_of(const std::string& topic, const client::stored_message& stored) {
-  return {{"topic", topic},
-          {"queue", stored.queue.queue.value},
-          {"offset", stored.offset.value},
-          {"position", stored.at.value}};
+  json value{{"topic", topic}, {"queue", stored.queue.queue.value}};
+  if (stored.due_ms != 0)
+    value["due_ms"] = stored.due_ms;
+  else
+    value["offset"] = stored.offset.value;
+  value["position"] = stored.at.value;
+  return value;
 }
 
 void set_text(json& object, const std::string& key, std::string_view text) {

@@ -20,6 +20,7 @@ json json_of(const native::transaction_info& transaction);
 json json_of(const native::group_item& group);
 json json_of(const native::group_description& group);
 json json_of(const quarantined_item& item);
+json json_of(const native::delayed_item& item);
 json json_of(const client::decision& decision);
 /// `body` if it is UTF-8, else `body_base64`.
 json json_of(const client::received_message& message);

@@ -6,6 +6,7 @@
 #include "runtime/cli/message_view.hpp"
 #include "runtime/cli/name_refusal.hpp"
 #include "runtime/cli/progress.hpp"
+#include "runtime/cli/text.hpp"
 #include "runtime/cli/values.hpp"
 
 #include <algorithm>
@@ -48,6 +49,16 @@ exit_code print_at(context& with, const std::string& topic, queue_no queue, queu
   return exit_done;
 }
 
+/// The transaction knows when such a message gets its place, but not which.
+exit_code tell_delayed(context& with, const std::string& transaction, const std::string& topic,
+                       wall_ms due) {
+  complain(with.io,
+           "a message of transaction " + transaction + " to topic " + printable(topic) +
+               " has its place in the queue from " + time_text(due) + " on",
+           "Then `handfast message find " + topic + " --id " + transaction + "` shows it");
+  return exit_refused;
+}
+
 /// All messages of a transaction.
 exit_code get_transaction(context& with, const get_given& wanted, const transaction_id& id,
                           message_form form) {
@@ -61,12 +72,15 @@ exit_code get_transaction(context& with, const get_given& wanted, const transact
              "See `handfast tx show " + wanted.what + "`");
     return exit_refused;
   }
-  for (std::size_t i = 0; i < life.messages.size() && i < found->topics.size(); ++i)
-    if (const auto code =
-            print_at(with, found->topics[i], life.messages[i].queue, life.messages[i].offset, form);
-        code != exit_done)
-      return code;
-  return flush(with.io) ? exit_done : exit_refused;
+  auto code = exit_done;
+  for (std::size_t i = 0; i < life.messages.size() && i < found->topics.size(); ++i) {
+    const auto& entry = life.messages[i];
+    const auto ended = entry.is_delayed()
+                           ? tell_delayed(with, wanted.what, found->topics[i], entry.due_ms)
+                           : print_at(with, found->topics[i], entry.queue, entry.offset, form);
+    code = code == exit_done ? ended : code;
+  }
+  return flush(with.io) ? code : exit_refused;
 }
 
 exit_code get(context& with, const get_given& wanted) {

@@ -30,6 +30,10 @@ exit_code produce(context& with, const given& what) {
                        stored.why());
   if (what.json)
     with.io.out << line_of(json_of(what.message.topic, stored.value())) << '\n';
+  else if (stored->due_ms != 0)
+    with.io.out << "stored for " << what.message.topic << ", queue " << stored->queue.queue.value
+                << "; becomes visible at " << time_text(stored->due_ms) << "; id "
+                << stored->at.value << '\n';
   else
     with.io.out << "stored in " << what.message.topic << ", queue " << stored->queue.queue.value
                 << ", offset " << stored->offset.value << '\n';
@@ -40,11 +44,13 @@ exit_code produce(context& with, const given& what) {
 
 void add_produce_command(menu& to) {
   auto what = std::make_shared<given>();
-  auto& app = to.add_client({"produce", "Store a message; consumers see it at once",
+  auto& app = to.add_client({"produce", "Store a message; consumers see it at once, or later",
                              "handfast produce orders 'order 1 packed' --tag packed\n"
-                             "  handfast produce pictures - < cat.png"},
+                             "  handfast produce pictures - < cat.png\n"
+                             "  handfast produce orders 'order 1: still not paid?' --delay 30m"},
                             [what](context& with) { return produce(with, *what); });
   add_message_options(app, what->message, false);
+  add_delay_options(app, what->message, false);
   add_json_flag(app, what->json, "where it was stored as a JSON object");
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/cli/record_view.hpp"
 
 #include "messages/names.hpp"
+#include "messages/place_or_due.hpp"
 #include "runtime/cli/json.hpp"
 #include "runtime/cli/text.hpp"
 
@@ -16,8 +17,15 @@ std::string n(std::uint64_t value) {
 }
 
 std::string place_of(const index_entry& entry, const known_names& names) {
-  return names.topic(entry.topic) + " queue " + n(entry.queue.value) + " offset " +
-         n(entry.offset.value);
+  const auto queue = names.topic(entry.topic) + " queue " + n(entry.queue.value);
+  return entry.is_delayed() ? queue + " visible at " + time_text(entry.due_ms)
+                            : queue + " offset " + n(entry.offset.value);
+}
+
+/// Of what is not decided yet.
+std::string wanted_place_of(const index_entry& entry, const known_names& names) {
+  const auto queue = names.topic(entry.topic) + " queue " + n(entry.queue.value);
+  return entry.is_delayed() ? queue + " delayed " + span_text(entry.due_ms) : queue;
 }
 
 std::string with_blanks(std::string_view name) {
@@ -41,7 +49,9 @@ std::string decider_of(origin by) {
 }
 
 std::string describe(const message_record& m, const known_names& names) {
-  auto text = names.topic(m.topic) + " queue " + n(m.queue.value) + " offset " + n(m.offset.value);
+  auto text = names.topic(m.topic) + " queue " + n(m.queue.value);
+  const auto due = due_in(m.offset);
+  text += due != 0 ? " visible at " + time_text(due) : " offset " + n(m.offset.value);
   if (m.group.value != 0)
     text += ", of " + names.group(m.group);
   if (m.transaction.value != 0)
@@ -79,8 +89,11 @@ std::string describe(const release_record& r, const known_names& names) {
 }
 
 std::string describe(const reopen_record& r, const known_names& names) {
-  return "reopens " + n(r.old_transaction.value) + " of " + names.group(r.group) + ", " +
-         counted(r.messages.size(), "message");
+  auto text = "reopens " + n(r.old_transaction.value) + " of " + names.group(r.group) + ", " +
+              counted(r.messages.size(), "message") + ":";
+  for (const auto& entry : r.messages)
+    text += " " + wanted_place_of(entry, names) + ",";
+  return text;
 }
 
 std::string describe(const move_record& m, const known_names& names) {
@@ -131,7 +144,12 @@ void add_message(json& to, const message_record& m, bool with_bodies, const know
   if (const auto* name = names.name_of(m.topic))
     to["topic_name"] = *name;
   to["queue"] = m.queue.value;
-  to["offset"] = m.offset.value;
+  if (const auto due = due_in(m.offset); due != 0)
+    to["due_ms"] = due;
+  else
+    to["offset"] = m.offset.value;
+  if (m.delay_ms != 0)
+    to["delay_ms"] = m.delay_ms;
   to["group"] = m.group.value;
   if (m.transaction.value != 0)
     to["joins"] = m.transaction.value;

@@ -167,6 +167,12 @@ void print_summary(std::ostream& to, const json& status, bool colours, std::size
       .bytes("handfast_pending_bytes", "of bodies")
       .count("handfast_deciding_transactions", "being decided");
   add_fact(facts, "transactions", waiting);
+  if (phrase delayed{from}; delayed.any("handfast_delayed_messages")) {
+    delayed.count("handfast_delayed_messages", "wait for their time");
+    if (const auto next = whole(from.sum("handfast_delay_next_due_seconds").value_or(0) * 1000))
+      delayed.add("the next until " + time_text(next));
+    add_fact(facts, "delayed", delayed);
+  }
   add_fact(facts, "since start",
            phrase{from}
                .count("rocketmq_commit_messages_total", "committed")

@@ -121,8 +121,9 @@ exit_code remove(context& with, const given& topic) {
   auto done = client::admin{with.node()}.delete_topic(topic.name, topic.force);
   if (!done && done.why().code == ec::topic_in_use) {
     complain(with.io, "topic " + done.why().detail,
-             "Decide them first, see `handfast tx list --state pending --topic " + topic.name +
-                 "`; or roll all of them back with `handfast topic delete " + topic.name +
+             "Decide or cancel them first, see `handfast tx list --state pending --topic " +
+                 topic.name + "` and `handfast delay list --topic " + topic.name +
+                 "`; or do away with all of them with `handfast topic delete " + topic.name +
                  " --force`");
     return exit_refused;
   }
@@ -183,7 +184,8 @@ void add_topic_commands(menu& to) {
       {"delete", "Delete a topic and its messages", "handfast topic delete orders"},
       with_given(deleted, remove));
   delete_app.add_option("NAME", deleted->name, "The topic")->required();
-  delete_app.add_flag("--force", deleted->force, "Roll back its pending transactions first");
+  delete_app.add_flag("--force", deleted->force,
+                      "Roll back its pending transactions and cancel its delayed messages first");
 }
 
 } // namespace handfast::cli

@@ -71,6 +71,7 @@ void add_send(menu& tx) {
        "  handfast tx commit $id"},
       [what](context& with) { return send(with, *what); });
   add_message_options(app, what->message, true);
+  add_delay_options(app, what->message, true);
   app.add_option("--group", what->group, "The producer group that is asked if nobody decides")
       ->required()
       ->type_name("GROUP");
@@ -170,7 +171,10 @@ exit_code report(context& with, const one_given& what,
     std::string recorded{name_of(decision.recorded)};
     std::replace(recorded.begin(), recorded.end(), '_', ' ');
     with.io.out << recorded;
-    if (decision.recorded == outcome::committed && decision.messages == 1)
+    if (decision.recorded == outcome::committed && decision.messages == 1 && decision.due_ms != 0)
+      with.io.out << ": queue " << decision.queue.queue.value << ", becomes visible at "
+                  << time_text(decision.due_ms);
+    else if (decision.recorded == outcome::committed && decision.messages == 1)
       with.io.out << ": queue " << decision.queue.queue.value << ", offset "
                   << decision.offset.value;
     else if (decision.messages > 0)

@@ -48,11 +48,16 @@ std::string count_of(const transaction_life& life) {
   return std::to_string(life.messages.size()) + (life.messages_partial ? "+" : "");
 }
 
-/// `2 to orders, 1 to stock`.
+/// `2 to orders, 1 to stock`; before the decision also `1 to stock 30 min after the commit`.
 std::string messages_text(const native::transaction_info& transaction) {
   std::map<std::string, std::uint64_t> by_topic;
-  for (const auto& topic : transaction.topics)
-    ++by_topic[topic];
+  const auto& life = transaction.life;
+  for (std::size_t i = 0; i < transaction.topics.size(); ++i) {
+    const bool waits = i < life.messages.size() && life.messages[i].is_delayed() &&
+                       life.state != transaction_state::committed;
+    ++by_topic[transaction.topics[i] +
+               (waits ? " " + span_text(life.messages[i].due_ms) + " after the commit" : "")];
+  }
   std::string text;
   for (const auto& [topic, count] : by_topic)
     text += (text.empty() ? "" : ", ") + count_text(count) + " to " + topic;
@@ -120,9 +125,14 @@ void add_decision(std::vector<life_event>& events, const native::transaction_inf
   for (std::size_t i = 0; i < life.messages.size(); ++i) {
     const auto& entry = life.messages[i];
     auto topic = i < transaction.topics.size() ? transaction.topics[i] : std::string{"?"};
-    events.push_back({life.decided_ms, "visible in " + topic + ", queue " +
-                                           std::to_string(entry.queue.value) + ", offset " +
-                                           std::to_string(entry.offset.value)});
+    const auto place = topic + ", queue " + std::to_string(entry.queue.value);
+    if (entry.is_delayed())
+      events.push_back({entry.due_ms, "becomes visible in " + place +
+                                          ", unless it is cancelled (id " +
+                                          std::to_string(entry.at.value) + ")"});
+    else
+      events.push_back({life.decided_ms,
+                        "visible in " + place + ", offset " + std::to_string(entry.offset.value)});
   }
 }
 

@@ -7,6 +7,7 @@
 #include "messages/durations.hpp"
 #include "messages/filter/filter.hpp"
 #include "messages/names.hpp"
+#include "runtime/cli/console.hpp"
 #include "runtime/cli/suggest.hpp"
 
 #include <charconv>
@@ -84,6 +85,22 @@ CLI::Validator seconds() {
   });
 }
 
+CLI::Validator duration() {
+  return unnamed([](const std::string& text) -> std::string {
+    if (duration_from_text(text))
+      return {};
+    return "takes a number with a unit, such as 500ms, 90s, 2m, 3h or 4d, not " + printable(text);
+  });
+}
+
+CLI::Validator date() {
+  return unnamed([](const std::string& text) -> std::string {
+    if (date_from_text(text))
+      return {};
+    return "takes a date in UTC, such as 2027-05-01T08:30:00Z, not " + printable(text);
+  });
+}
+
 CLI::Validator transaction() {
   return unnamed([](const std::string& text) -> std::string {
     if (parse_transaction_id(text))
@@ -134,10 +151,7 @@ result<start_point> parse_start(const std::string& text, wall_ms now) {
 }
 
 start_point start_of(const std::string& text) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto parsed = parse_start(
-      text,
-      static_cast<wall_ms>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()));
+  const auto parsed = parse_start(text, system_wall());
   HANDFAST_ASSERT(parsed.has_value());
   return *parsed;
 }

@@ -23,6 +23,10 @@ CLI::Validator one_of(std::vector<std::string> allowed);
 CLI::Validator server_address();
 /// Seconds, also with a fraction (`0.5`), or a duration with a unit (`500ms`, `2m`).
 CLI::Validator seconds();
+/// A duration with a unit (`500ms`, `2m`), as `duration_from_text` reads it.
+CLI::Validator duration();
+/// A date in UTC, such as `2027-05-01T08:30:00Z`, that `parse_delay` reads.
+CLI::Validator date();
 /// The printed form of a transaction id.
 CLI::Validator transaction();
 /// Not all zeros either, which means "no transaction" to the node.

@@ -7,6 +7,8 @@
 namespace handfast::proof {
 namespace {
 
+using namespace std::chrono_literals;
+
 /// Tells a story about clients, one call an event. Each event happens one millisecond after the one
 /// before.
 class story {
@@ -320,20 +322,17 @@ TEST(CheckerI7, AcceptsADeliveryThatLeftBeforeTheAnswer) {
 }
 
 TEST(CheckerI8, FindsAnUndecidedTransactionThatNobodyIsAskedAbout) {
-  using namespace std::chrono_literals;
   EXPECT_EQ(broken_in(story{}.half("a", t1).calm().passes(60s).drained()), "I8");
   EXPECT_EQ(broken_in(story{}.half("a", t1).calm().passes(40s).checked(t1).passes(5s).drained()),
             "");
 }
 
 TEST(CheckerI8, CountsOnlyTimeWithoutFaults) {
-  using namespace std::chrono_literals;
   EXPECT_EQ(broken_in(story{}.half("a", t1).passes(60s).calm().passes(9s).trouble().passes(60s)),
             "");
 }
 
 TEST(CheckerI8, ExpectsNoCheckOfWhatIsDecided) {
-  using namespace std::chrono_literals;
   EXPECT_EQ(broken_in(story{}.half("a", t1).calm().rolls_back(t1).passes(100s).drained()), "");
 }
 
@@ -364,6 +363,69 @@ TEST(CheckerI9, LetsAnUnacknowledgedTailComeAgain) {
                           .progress(1)
                           .delivered("q", 1)),
             "");
+}
+
+/// A plain message stored at 2 ms that becomes visible at `due`.
+story a_delayed(std::string key, std::uint64_t due) {
+  return story{}
+      .put({.kind = event_kind::plain_sent,
+            .key = key,
+            .topic = "orders",
+            .body = body_hash(key),
+            .when = due - 2})
+      .put({.kind = event_kind::plain_answered, .key = key, .topic = "orders", .when = due});
+}
+
+event arrives(std::string key, std::uint64_t became_visible) {
+  return {.kind = event_kind::delivered,
+          .key = key,
+          .group = "g",
+          .topic = "orders",
+          .body = body_hash(key),
+          .when = became_visible};
+}
+
+TEST(CheckerI11, FindsAMessageThatCameBeforeItsTime) {
+  EXPECT_EQ(broken_in(a_delayed("p", 1'000).passes(1s).put(arrives("p", 1'000))), "");
+  EXPECT_EQ(broken_in(a_delayed("p", 1'000).passes(100ms).put(arrives("p", 1'000))), "I11");
+  EXPECT_EQ(broken_in(a_delayed("p", 1'000).passes(1s).put(arrives("p", 999))), "I11");
+}
+
+TEST(CheckerI11, CountsTheDelayOfAHalfFromTheFirstWishToCommit) {
+  const auto half = story{}
+                        .put({.kind = event_kind::half_sent,
+                              .key = "a",
+                              .topic = "orders",
+                              .body = body_hash("a"),
+                              .when = 500})
+                        .put({.kind = event_kind::half_answered, .key = "a", .tx = t1})
+                        .passes(2s)
+                        .commits(t1);
+  EXPECT_EQ(broken_in(story{half}.passes(100ms).delivered("a", 0, t1)), "I11");
+  EXPECT_EQ(broken_in(story{half}.passes(500ms).delivered("a", 0, t1)), "");
+}
+
+TEST(CheckerI11, FindsAMessageThatCameLateWithoutFaults) {
+  const auto calm = a_delayed("p", 1'000).calm().passes(60s);
+  EXPECT_EQ(broken_in(story{calm}.put(arrives("p", 50'000))), "I11");
+  EXPECT_EQ(broken_in(story{calm}.put(arrives("p", 1'500))), "");
+  EXPECT_EQ(broken_in(a_delayed("p", 1'000).passes(60s).put(arrives("p", 50'000))), "")
+      << "nobody knows what went wrong meanwhile";
+}
+
+TEST(CheckerI11, FindsACancelledMessageThatCameAllTheSame) {
+  const auto cancelled = [](ec code) {
+    return a_delayed("p", 1'000)
+        .subscribed()
+        .put({.kind = event_kind::cancel_sent, .key = "p"})
+        .put({.kind = event_kind::cancel_answered, .key = "p", .code = code})
+        .passes(2s);
+  };
+  EXPECT_EQ(broken_in(cancelled(ec::ok).drained()), "");
+  EXPECT_EQ(broken_in(cancelled(ec::ok).put(arrives("p", 1'000))), "I11");
+  EXPECT_EQ(broken_in(cancelled(ec::unknown_message).put(arrives("p", 1'000)).drained()), "");
+  EXPECT_EQ(broken_in(cancelled(ec::unknown_message).drained()), "I1") << "so it was to arrive";
+  EXPECT_EQ(broken_in(cancelled(ec::outcome_unknown).drained()), "") << "nobody knows";
 }
 
 TEST(Checker, NamesTheTransactionAndShowsItsEvents) {

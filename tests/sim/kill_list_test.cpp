@@ -77,6 +77,10 @@ void takes_time(sim_plan& plan) {
   plan.disk_step_max = microseconds{1'000'000};
 }
 
+void delays_much(sim_plan& plan) {
+  plan.delayed = 500;
+}
+
 /// HANDFAST_KILL_ROUNDS: how often, each time with other seeds.
 std::uint64_t rounds() {
   const char* given = std::getenv("HANDFAST_KILL_ROUNDS");
@@ -139,6 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
         kill_case{"checkpointer", "checkpointer"}, kill_case{"half_store", "half_store"},
         kill_case{"check_desk", "half_store", checks_only}, kill_case{"op_store", "op_store"},
         kill_case{"check_scheduler", "check_scheduler"},
+        kill_case{"delay_scheduler", "delay_scheduler", delays_much},
         kill_case{"producer_group", "producer_group"},
         kill_case{"topic_registry", "topic_registry"}, kill_case{"queue", "queue"},
         kill_case{"consumer_group", "consumer_group"}, kill_case{"connection", "connection"},

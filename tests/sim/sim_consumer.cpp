@@ -121,7 +121,8 @@ void sim_consumer::take(const native::delivered& x, std::size_t topic) {
              .queue = item.queue.value,
              .offset = item.offset.value,
              .body = proof::body_hash(body),
-             .since = since()});
+             .since = since(),
+             .when = item.visible_ms - sim_timeline::first_wall});
     items.push_back({item.topic, item.queue, item.offset, item.lease,
                      is_poison(std::string{key_of(body)}) ? handling::failed : handling::done});
   }

@@ -24,11 +24,8 @@ namespace handfast::sim {
 
 namespace {
 
-/// Wall time runs along with the timeline, across power cuts too.
 /// As a node's loop gives.
 constexpr std::size_t messages_per_turn = 64;
-
-constexpr wall_ms first_wall = 1'700'000'000'000;
 
 class system_settings final : public caf::actor_system_config {
 public:
@@ -42,7 +39,7 @@ class timeline_clock final : public clock {
 public:
   explicit timeline_clock(const sim_timeline& time) : time_{time} {}
   [[nodiscard]] time_point now() const override { return time_point{time_.now()}; }
-  [[nodiscard]] wall_ms wall() const override { return first_wall + time_.now_ms(); }
+  [[nodiscard]] wall_ms wall() const override { return sim_timeline::first_wall + time_.now_ms(); }
 
 private:
   const sim_timeline& time_;
@@ -144,6 +141,7 @@ shard_roster watched(shard_roster from, Keep keep) {
   watch(from.op_store, "op_store");
   watch(from.half_store, "half_store");
   watch(from.check_scheduler, "check_scheduler");
+  watch(from.delay_scheduler, "delay_scheduler");
   watch(from.topic_registry, "topic_registry");
   watch(from.check_listener, "check_listener");
   watch(from.default_check_listener, "check_listener");

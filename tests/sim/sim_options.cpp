@@ -79,6 +79,9 @@ sim_plan plan_of(std::uint64_t seed) {
   p.disk_pause = static_cast<std::uint32_t>(random.between(0, 700));
   if (random.chance(300)) // much is given up, and opened again, while things go wrong
     hurry(p.settings.transaction.checks, random);
+  p.delayed = sometimes(random, 500, static_cast<std::uint32_t>(random.between(50, 500)));
+  if (p.delayed != 0 && random.chance(200))
+    p.settings.delay.max = random.between(2, 20);
   p.poison = sometimes(random, 500, static_cast<std::uint32_t>(random.between(20, 200)));
   auto& consumer = p.settings.consumer;
   consumer.retry_backoff_min = milliseconds{0};

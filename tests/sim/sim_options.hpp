@@ -44,7 +44,8 @@ struct sim_plan {
   std::uint32_t plain = 0;
   std::uint32_t stalls = 0;
   std::uint32_t client_crashes = 0;
-  std::uint32_t poison = 0; ///< messages that a group can never handle
+  std::uint32_t delayed = 0; ///< messages that become visible later, of both kinds
+  std::uint32_t poison = 0;  ///< messages that a group can never handle
   config::settings settings;
 };
 

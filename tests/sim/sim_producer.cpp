@@ -8,6 +8,12 @@ namespace handfast::sim {
 using proof::event_kind;
 using std::chrono::milliseconds;
 
+namespace {
+
+constexpr std::uint64_t delay_max_ms = 5'000;
+
+} // namespace
+
 sim_producer::sim_producer(sim_timeline& time, sim_door& door, std::string name, std::string group,
                            std::shared_ptr<sim_database> database,
                            const std::vector<topic_plan>& topics, const sim_plan& plan)
@@ -128,6 +134,7 @@ void sim_producer::open_transaction() {
     m.topic = random.below(topics_.size());
     m.sequence = sequence_no{++last_sequence_};
     m.body = body_of(m.key, random.below(300));
+    m.delay_ms = some_delay();
     t->halves.push_back(std::move(m));
   }
   t->repeats = random.chance(200) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
@@ -142,8 +149,16 @@ native::send_item sim_producer::item_of(const outgoing& m, correlation id) const
   item.sequence = m.sequence;
   item.born_ms = time_.now_ms();
   item.topic = topic_ids_[m.topic];
+  item.delay_ms = m.delay_ms;
   item.payload = shared_bytes::copy_of(m.body);
   return item;
+}
+
+std::uint64_t sim_producer::some_delay() {
+  auto& random = time_.random;
+  if (plan_.delayed == 0 || !random.chance(plan_.delayed))
+    return 0;
+  return random.chance(200) ? random.between(1, 20) : random.between(20, delay_max_ms);
 }
 
 void sim_producer::send_plain() {
@@ -152,6 +167,7 @@ void sim_producer::send_plain() {
   m->topic = time_.random.below(topics_.size());
   m->sequence = sequence_no{++last_sequence_};
   m->body = body_of(m->key, time_.random.below(300));
+  m->delay_ms = some_delay();
   plain_.push_back(m);
   send_message(m);
 }
@@ -165,7 +181,8 @@ void sim_producer::send_message(const std::shared_ptr<outgoing>& m) {
   witness({.kind = event_kind::plain_sent,
            .key = m->key,
            .topic = topics_[m->topic].name,
-           .body = proof::body_hash(m->body)});
+           .body = proof::body_hash(m->body),
+           .when = m->delay_ms});
   native::send frame;
   frame.items.push_back(item_of(*m, id));
   send(frame);
@@ -180,7 +197,8 @@ void sim_producer::send_half(const transaction_ptr& t, std::size_t number) {
            .key = half.key,
            .tx = number == 0 ? transaction_id{} : t->id,
            .topic = topics_[half.topic].name,
-           .body = proof::body_hash(half.body)});
+           .body = proof::body_hash(half.body),
+           .when = half.delay_ms});
   native::send_half frame;
   auto item = item_of(half, id);
   item.group = group_;
@@ -290,6 +308,13 @@ void sim_producer::on_frame(const native::frame& from) {
   case native::frame_kind::refused:
     on_refused(from);
     break;
+  case native::frame_kind::done: {
+    native::done x;
+    if (auto q = read(from, x) ? questions_.extract(x.id.value) : decltype(questions_)::node_type{};
+        q && answered(x.id))
+      on_cancelled(q.mapped(), ec::ok);
+    break;
+  }
   default:
     break;
   }
@@ -338,13 +363,34 @@ void sim_producer::on_sent(const native::frame& from) {
              .code = item.code,
              .topic = topics_[m->topic].name,
              .queue = item.queue.value,
-             .offset = item.offset.value});
+             .offset = item.offset.value,
+             .when = item.due_ms == 0 ? 0 : item.due_ms - sim_timeline::first_wall});
+    if (item.code == ec::ok && item.due_ms != 0 && time_.random.chance(300))
+      later(milliseconds{time_.random.between(0, 2 * m->delay_ms)},
+            [this, m, at = item.at] { cancel(m, at); });
     m->at = stage::open;
     if (is_retriable(item.code) || verdict_of(item.code) == verdict::unknown)
       later(milliseconds{time_.random.between(20, 200)}, [this, m] { send_message(m); });
     else
       std::erase(plain_, m);
   }
+}
+
+/// Once only: of a cancellation without an answer nobody knows.
+void sim_producer::cancel(const std::shared_ptr<outgoing>& m, position at) {
+  if (winding_up_ || !ready())
+    return;
+  native::cancel_delayed frame;
+  frame.id = expect(next_id());
+  frame.at = at;
+  questions_[frame.id.value] = {.what = question::kind::cancel, .of = {}, .message = m};
+  witness({.kind = event_kind::cancel_sent, .key = m->key});
+  send(frame);
+}
+
+void sim_producer::on_cancelled(const question& q, ec code) {
+  if (q.what == question::kind::cancel)
+    witness({.kind = event_kind::cancel_answered, .key = q.message->key, .code = code});
 }
 
 void sim_producer::on_decided(const native::frame& from) {
@@ -400,6 +446,9 @@ void sim_producer::on_refused(const native::frame& from) {
       later(milliseconds{100}, [this, m = q.message] { send_message(m); });
     else
       std::erase(plain_, q.message);
+    break;
+  case question::kind::cancel:
+    on_cancelled(q, x.code);
     break;
   case question::kind::setup:
     if (!any_open(question::kind::setup) && !ready())

@@ -47,6 +47,7 @@ private:
     std::size_t topic = 0;
     sequence_no sequence;
     std::string body;
+    std::uint64_t delay_ms = 0;
     stage at = stage::open;
   };
 
@@ -73,7 +74,7 @@ private:
 
   /// What an expected answer is about.
   struct question {
-    enum class kind { half, plain, decision, setup } what = kind::setup;
+    enum class kind { half, plain, decision, cancel, setup } what = kind::setup;
     transaction_ptr of{};
     std::size_t half = 0;
     std::shared_ptr<outgoing> message{};
@@ -89,6 +90,9 @@ private:
   void send_half(const transaction_ptr& t, std::size_t number);
   void send_next_half(const transaction_ptr& t);
   void send_message(const std::shared_ptr<outgoing>& m);
+  [[nodiscard]] std::uint64_t some_delay();
+  void cancel(const std::shared_ptr<outgoing>& m, position at);
+  void on_cancelled(const question& q, ec code);
   void run_local(const transaction_ptr& t);
   void end_local(const transaction_ptr& t);
   void decide(const transaction_ptr& t, outcome wanted);

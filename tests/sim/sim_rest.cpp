@@ -75,7 +75,35 @@ bool sim_world::settle_undecided() {
   return none_pending;
 }
 
+/// Until no message waits for its time, the last of which may have been committed just now.
+bool sim_world::settle_delayed() {
+  double left = 0;
+  for (int asked = 0; asked < 20; ++asked) {
+    if (!settle_status())
+      return false;
+    left = sum_of("handfast_delayed_messages");
+    if (left == 0)
+      return true;
+    settle(1s, [] { return false; });
+  }
+  complain(std::to_string(left) + " messages still wait for their time");
+  return false;
+}
+
+/// Of all samples with this name in the newest status.
+double sim_world::sum_of(const std::string& sample_name) const {
+  double sum = 0;
+  const auto status = nlohmann::json::parse(operator_->status_json());
+  for (const auto& actor : status.at("actors"))
+    for (const auto& sample : actor.at("samples"))
+      if (sample.at("name") == sample_name)
+        sum += sample.at("value").get<double>();
+  return sum;
+}
+
 void sim_world::drain() {
+  if (plan_.delayed != 0 && !settle_delayed())
+    return;
   for (auto& consumer : consumers_)
     consumer->wind_up();
   const bool consumed = settle(120s, [this] {
@@ -146,6 +174,7 @@ void sim_world::compare_gauges() {
   compare("handfast_outcome_lookups", 0);
   compare("handfast_checks_queued", 0);
   compare("handfast_topic_changes_waiting", 0);
+  compare("handfast_delayed_messages", 0);
   for (const auto& [topic, entries] : operator_->entries_listed()) {
     const auto label = "topic=\"" + std::to_string(topic.value) + "\"";
     equal("handfast_queue_end_offset of " + label, queue_ends[label], entries);

@@ -16,6 +16,9 @@ namespace handfast::sim {
 class sim_timeline {
 public:
   using duration = std::chrono::nanoseconds;
+  /// Wall time at the beginning of the timeline, in milliseconds; it runs along, across power cuts
+  /// too.
+  static constexpr std::uint64_t first_wall = 1'700'000'000'000;
 
   explicit sim_timeline(std::uint64_t seed) : random{seed} {}
 

@@ -71,6 +71,8 @@ private:
   bool settle_undecided();
   [[nodiscard]] std::chrono::milliseconds undecided_max() const;
   bool settle_status();
+  bool settle_delayed();
+  [[nodiscard]] double sum_of(const std::string& sample_name) const;
   void compare_gauges();
   /// Steps until `done` or until `limit` of virtual time has passed. Returns whether it was done.
   bool settle(std::chrono::milliseconds limit, const std::function<bool()>& done);

@@ -47,6 +47,7 @@ void history::add_to_message(std::size_t number, const event& e) {
   case event_kind::plain_sent:
     m.topic = e.topic;
     m.body = e.body;
+    m.delay = e.when;
     m.plain = e.kind == event_kind::plain_sent;
     break;
   case event_kind::half_answered:
@@ -56,8 +57,19 @@ void history::add_to_message(std::size_t number, const event& e) {
     if (e.code != ec::ok)
       break;
     m.acknowledged = true;
+    if (e.when != 0) { // a place is given later
+      m.due = e.when;
+      break;
+    }
     m.places.insert(at);
     keys_at[at].insert(e.key);
+    break;
+  case event_kind::cancel_sent:
+    ++m.cancels_unanswered;
+    break;
+  case event_kind::cancel_answered:
+    m.cancelled |= e.code == ec::ok;
+    m.cancels_unanswered -= verdict_of(e.code) == verdict::refused ? 1 : 0;
     break;
   case event_kind::dead_letter: // each of its deliveries may have been lost with a connection
     m.reached.insert(e.group);
@@ -152,6 +164,20 @@ std::set<transaction_id> history::family(const transaction_id& id) const {
       open.push_back(t->second.reopened_as);
       open.push_back(t->second.reopened_from);
     }
+  }
+  return all;
+}
+
+std::vector<calm_stretch> calm_stretches(const history& h) {
+  std::vector<calm_stretch> all;
+  bool is_calm = false;
+  for (const auto& e : h.events) {
+    if (e.kind == event_kind::calm && !is_calm)
+      all.push_back({e.at_ms, h.events.back().at_ms});
+    if (e.kind == event_kind::trouble && is_calm)
+      all.back().to_ms = e.at_ms;
+    if (e.kind == event_kind::calm || e.kind == event_kind::trouble)
+      is_calm = e.kind == event_kind::calm;
   }
   return all;
 }

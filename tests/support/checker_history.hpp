@@ -29,6 +29,10 @@ struct message_history {
   std::uint64_t body = 0;
   bool plain = false;
   bool acknowledged = false;             ///< half or plain message: stored, says the node
+  std::uint64_t delay = 0;               ///< that it was sent with
+  std::uint64_t due = 0;                 ///< when it becomes visible, says the node
+  bool cancelled = false;                ///< says the node
+  std::int64_t cancels_unanswered = 0;   ///< or answered as unknown
   std::set<transaction_id> transactions; ///< that it was said to be part of
   std::set<place> places;
   std::set<std::string> reached; ///< groups
@@ -96,6 +100,14 @@ private:
   void add_to_delivery(std::size_t number, const event& e);
 };
 
+/// Without faults, on the clock of the journal.
+struct calm_stretch {
+  std::uint64_t from_ms = 0;
+  std::uint64_t to_ms = 0;
+};
+
+std::vector<calm_stretch> calm_stretches(const history& h);
+
 /// Where the rules put what they find.
 class findings {
 public:
@@ -119,5 +131,6 @@ void judge_decisions(const history& h, findings& to);                           
 void judge_repetition(const history& h, findings& to);                           // I7, I9
 void judge_dead_letters(const history& h, findings& to);                         // I10
 void judge_checks(const history& h, const checker_options& o, findings& to);     // I8
+void judge_delays(const history& h, const checker_options& o, findings& to);     // I11
 
 } // namespace handfast::proof

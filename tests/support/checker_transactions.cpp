@@ -75,25 +75,6 @@ void judge_delivered_half(const std::string& key, const message_history& m, std:
            m.events);
 }
 
-struct calm_stretch {
-  std::uint64_t from_ms = 0;
-  std::uint64_t to_ms = 0;
-};
-
-std::vector<calm_stretch> calm_stretches(const history& h) {
-  std::vector<calm_stretch> all;
-  bool is_calm = false;
-  for (const auto& e : h.events) {
-    if (e.kind == event_kind::calm && !is_calm)
-      all.push_back({e.at_ms, h.events.back().at_ms});
-    if (e.kind == event_kind::trouble && is_calm)
-      all.back().to_ms = e.at_ms;
-    if (e.kind == event_kind::calm || e.kind == event_kind::trouble)
-      is_calm = e.kind == event_kind::calm;
-  }
-  return all;
-}
-
 /// When the node and its clients last spoke about the transaction, as far as that puts a check off,
 /// and from when on it may be decided.
 struct undecided_life {
@@ -168,6 +149,8 @@ void judge_arrival(const history& h, const checker_options&, findings& to) {
         to.add("I1", quoted(key) + why + ", but never reached group " + group + ":", shown);
   };
   for (const auto& [key, m] : h.messages) {
+    if (m.cancels_unanswered > 0)
+      continue; // nobody knows, or it is not to arrive
     if (m.plain && m.acknowledged)
       judge(key, m, " was acknowledged", m.events);
     if (m.plain || !m.acknowledged)

@@ -23,7 +23,7 @@ public:
   static constexpr queue_key queues_of_test[] = {orders, bills};
 
   checkpoint_fixture() {
-    for (auto* fold : {&op_store, &half_store, &topics})
+    for (auto* fold : {&op_store, &half_store, &delays, &topics})
       (*fold)->on<take_slices>([](const take_slices&) { return slices_taken{}; });
     op_store->on<take_unsaved>([this](const take_unsaved&) {
       unsaved_taken answer;
@@ -46,6 +46,7 @@ public:
     peers->checkpointer = {checkpoints, incarnation{++lives}};
     peers->op_store = {op_store->as<op_store_actor>(), {}};
     peers->half_store = {half_store->as<half_store_actor>(), {}};
+    peers->delay_scheduler = {delays->as<delay_scheduler_actor>(), {}};
     peers->topic_registry = {topics->as<topic_registry_actor>(), {}};
     real_checkpointer = checkpoints;
     send(reader, peers_changed{peers});
@@ -125,6 +126,7 @@ public:
 
   std::shared_ptr<probe> op_store = make_probe();
   std::shared_ptr<probe> half_store = make_probe();
+  std::shared_ptr<probe> delays = make_probe();
   std::shared_ptr<probe> topics = make_probe();
   std::vector<stored_outcome> outcomes;
   log_reader_actor reader;

@@ -225,6 +225,10 @@ struct fake_node::impl {
       return encode(c.out, refused{read_as<topic_show>(f).id, ec::unknown_topic, ""});
     case frame_kind::topic_delete:
       return on(c, read_as<topic_delete>(f));
+    case frame_kind::list_delayed:
+      return on(c, read_as<list_delayed>(f));
+    case frame_kind::cancel_delayed:
+      return on(c, read_as<cancel_delayed>(f));
     case frame_kind::reopen:
       return on(c, read_as<reopen>(f));
     case frame_kind::status: {
@@ -283,7 +287,11 @@ struct fake_node::impl {
         continue;
       }
       auto [at, fresh] = known_sends.try_emplace({c.producer, item.sequence});
-      if (fresh) {
+      if (fresh && item.delay_ms != 0) {
+        const auto due = item.born_ms + item.delay_ms;
+        at->second = {item.id, ec::ok, take_position(), item.topic, {0}, {}, due};
+        node.delayed.push_back({at->second.at, {}, due, 100, {0}, "orders"});
+      } else if (fresh) {
         at->second = {item.id, ec::ok, take_position(), item.topic, {0}, {node.visible.size()}};
         node.visible.push_back(item);
       }
@@ -362,6 +370,28 @@ struct fake_node::impl {
     }
     if (!answer.items.empty())
       encode(c.out, answer);
+  }
+
+  void on(connection& c, const list_delayed& x) {
+    delayed_page page{x.id, false, {}};
+    for (const auto& item : node.delayed) {
+      const bool behind = std::pair{item.due_ms, item.at} > std::pair{x.after_due_ms, x.after_at};
+      if (!behind || (!x.topic.empty() && item.topic != x.topic))
+        continue;
+      page.more = page.items.size() == x.items_max;
+      if (page.more)
+        break;
+      page.items.push_back(item);
+    }
+    encode(c.out, page);
+  }
+
+  void on(connection& c, const cancel_delayed& x) {
+    const auto gone = std::erase_if(node.delayed, [&](const auto& d) { return d.at == x.at; });
+    if (gone == 0)
+      encode(c.out, refused{x.id, ec::unknown_message, {}});
+    else
+      encode(c.out, done{x.id});
   }
 
   delivered_item item_of(std::size_t n) {

@@ -77,6 +77,7 @@ public:
   std::uint32_t pushed_unsettled_max = 0; ///< messages that were pushed and not given back, at most
   std::uint32_t lease_ms = 30'000;        ///< of what it delivers
   std::vector<native::send_item> visible; ///< stored plain messages, each once
+  std::vector<native::delayed_item> delayed; ///< never becomes visible; may be set before
   std::map<transaction_id, stored_half> transactions;
   int send_frames = 0;
   std::size_t most_in_one_frame = 0;

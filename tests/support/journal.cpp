@@ -7,30 +7,13 @@ namespace handfast::proof {
 
 namespace {
 
-constexpr std::array<std::string_view, 24> kind_names{"subscribed",
-                                                      "half_sent",
-                                                      "half_answered",
-                                                      "decision_sent",
-                                                      "decision_answered",
-                                                      "check_asked",
-                                                      "check_answered",
-                                                      "query_sent",
-                                                      "query_answered",
-                                                      "reopen_sent",
-                                                      "reopened",
-                                                      "plain_sent",
-                                                      "plain_answered",
-                                                      "delivered",
-                                                      "ack_sent",
-                                                      "ack_answered",
-                                                      "listed",
-                                                      "progress",
-                                                      "calm",
-                                                      "trouble",
-                                                      "rejected",
-                                                      "dead_letter",
-                                                      "drained",
-                                                      "note"};
+constexpr std::array<std::string_view, 26> kind_names{
+    "subscribed",   "half_sent",       "half_answered",  "decision_sent",  "decision_answered",
+    "check_asked",  "check_answered",  "query_sent",     "query_answered", "reopen_sent",
+    "reopened",     "plain_sent",      "plain_answered", "delivered",      "ack_sent",
+    "ack_answered", "listed",          "progress",       "calm",           "trouble",
+    "cancel_sent",  "cancel_answered", "rejected",       "dead_letter",    "drained",
+    "note"};
 static_assert(kind_names.size() == static_cast<std::size_t>(event_kind::note) + 1);
 
 /// Everything but printable ASCII, and the two characters with a meaning, as %XX.
@@ -139,6 +122,8 @@ bool read_field(event& e, std::string_view name, std::string_view value) {
     return read_number(value, e.body);
   if (name == "since")
     return read_number(value, e.since);
+  if (name == "when")
+    return read_number(value, e.when);
   if (name == "text")
     return read_text(value, e.text);
   return false;
@@ -183,6 +168,7 @@ std::string line_of(const event& e) {
   put_number(to, "offset", e.offset);
   put_number(to, "body", e.body);
   put_number(to, "since", e.since);
+  put_number(to, "when", e.when);
   put_text(to, "text", e.text);
   return to;
 }

@@ -22,7 +22,7 @@ namespace handfast::proof {
 
 enum class event_kind : std::uint8_t {
   subscribed,        ///< `group` takes every message of `topic`, from the first one
-  half_sent,         ///< `key`, `topic`, `body`; `tx` when it joins
+  half_sent,         ///< `key`, `topic`, `body`; `tx` when it joins; `when` = its delay
   half_answered,     ///< `key`, `code`; `tx` when ok
   decision_sent,     ///< `tx`, `wanted`
   decision_answered, ///< `tx`, `wanted`, `code`, `recorded`
@@ -33,20 +33,23 @@ enum class event_kind : std::uint8_t {
                   ///< it was opened again as
   reopen_sent,    ///< `tx`
   reopened,       ///< `tx`, `other` = the new transaction, `code`
-  plain_sent,     ///< `key`, `topic`, `body`
-  plain_answered, ///< `key`, `code`; place when ok
-  delivered,      ///< `group`, place, `key`, `body`, `tx` if it came from one, `since`
-  ack_sent,       ///< `group`, place
-  ack_answered,   ///< `group`, place, `code`: ok only when it certainly counts
-  listed,         ///< place, `key`, `body`: an entry of the queue's index, read at the end
-  progress,       ///< `group`, `topic`, `queue`, `offset` = everything below is done, `since`
-  calm,           ///< from here on: no faults, and members of every producer group are there
-  trouble,        ///< calm no longer
-  rejected,       ///< `group`, place: a consumer said that it failed
-  dead_letter,    ///< `group`, the place where it died, `key`, `body`; `text` = its place among the
-                  ///< dead
-  drained, ///< everything that had to come has had time to come; `listed` events are complete
-  note,    ///< `text` for people: power cuts, kills
+  plain_sent,     ///< `key`, `topic`, `body`; `when` = its delay
+  plain_answered, ///< `key`, `code`; when ok place, or `when` it is to become visible
+  /// `group`, place, `key`, `body`, `tx` if it came from one, `since`; `when` it became visible
+  delivered,
+  ack_sent,        ///< `group`, place
+  ack_answered,    ///< `group`, place, `code`: ok only when it certainly counts
+  listed,          ///< place, `key`, `body`: an entry of the queue's index, read at the end
+  progress,        ///< `group`, `topic`, `queue`, `offset` = everything below is done, `since`
+  calm,            ///< from here on: no faults, and members of every producer group are there
+  trouble,         ///< calm no longer
+  cancel_sent,     ///< `key` of a message that waits for its time
+  cancel_answered, ///< `key`, `code`
+  rejected,        ///< `group`, place: a consumer said that it failed
+  dead_letter, ///< `group`, the place where it died, `key`, `body`; `text` = its place among the
+               ///< dead
+  drained,     ///< everything that had to come has had time to come; `listed` events are complete
+  note,        ///< `text` for people: power cuts, kills
 };
 
 /// The name in the text form; stable, since journals are kept.
@@ -71,6 +74,7 @@ struct event {
   /// The number of events that the journal had when the node cannot yet have said this: when the
   /// question was asked, or (better, where it is known) when the bytes left the node.
   std::uint64_t since = 0;
+  std::uint64_t when = 0; ///< on the clock of `at_ms`, or a span
   std::string text{};
 
   friend bool operator==(const event&, const event&) = default;

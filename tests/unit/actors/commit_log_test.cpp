@@ -252,7 +252,61 @@ TEST_F(CommitLog, GivesNoQueueOffsetToADelayedMessage) {
   later.delay_ms = 5000;
   append(client, {std::move(later), message_to(orders)});
   run();
-  EXPECT_THAT(offsets(results(client)), ElementsAre(0, 0));
+  const auto stored = results(client);
+  EXPECT_THAT(offsets(stored), ElementsAre(0, 0));
+  EXPECT_EQ(stored[0].due_ms, time.wall() + 5'000);
+  EXPECT_EQ(stored[1].due_ms, 0u);
+}
+
+TEST_F(CommitLog, MakesDelaysOfACommitMomentsAndGivesThemNoOffset) {
+  auto op = make_probe();
+  enroll(op, op_life);
+  const index_entry now{position{64}, orders.topic, orders.queue, {}, 100, 0};
+  const index_entry later{position{128}, orders.topic, orders.queue, {}, 100, 0, 5'000};
+  append(op, op_life, decide_of({later, now}, 1));
+  append(op, op_life, decide_of({now}, 2));
+  run();
+  const auto all = records(op);
+  ASSERT_EQ(all.size(), 2u);
+  const auto& first = std::get<decide_record>(all[0].content).entries;
+  EXPECT_EQ(first[0].due_ms, all[0].time_ms + 5'000);
+  EXPECT_EQ(first[1].due_ms, 0u);
+  EXPECT_EQ(first[1].offset, queue_offset{0});
+  EXPECT_EQ(std::get<decide_record>(all[1].content).entries[0].offset, queue_offset{1});
+}
+
+TEST_F(CommitLog, CountsDelaysOfACommitFromTheClockThoughItWasSetBack) {
+  auto op = make_probe();
+  enroll(op, op_life);
+  append(client, {message_to(orders)});
+  time.jump_wall(-60'000);
+  append(op, op_life,
+         decide_of({{position{128}, orders.topic, orders.queue, {}, 100, 0, 5'000}}, 1));
+  run();
+  const auto all = records(op);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(std::get<decide_record>(all[1].content).entries[0].due_ms, time.wall() + 5'000);
+  EXPECT_EQ(all[1].time_ms, time.wall() + 60'000) << "times of records never go back";
+}
+
+TEST_F(CommitLog, TellsARepeatedDelayedSendWhenTheFirstBecomesVisible) {
+  auto later = numbered(orders, 7, 1);
+  later.delay_ms = 5'000;
+  append(client, {later});
+  run();
+  const auto first = results(client);
+  advance(2s);
+  append(client, {later});
+  run();
+  EXPECT_EQ(results(client).at(0).due_ms, first.at(0).due_ms);
+  power_cut();
+  boot();
+  append(client, {later});
+  run();
+  const auto again = results(client);
+  EXPECT_EQ(again.at(0).due_ms, first.at(0).due_ms) << "also after a restart";
+  EXPECT_EQ(again.at(0).at, first.at(0).at);
+  EXPECT_EQ(again.at(0).offset, queue_offset{});
 }
 
 // -- fences -----------------------------------------------------------------------

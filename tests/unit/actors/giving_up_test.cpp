@@ -312,6 +312,18 @@ TEST_F(Reopening, Scenario39ANewTransactionStandsOnTheSameBody) {
   EXPECT_EQ(commit(old).code, ec::conflict_given_up);
 }
 
+TEST_F(Reopening, KeepsTheDelayButTheCopyThatWasGivenUpHadNone) {
+  const auto old = given_up({.topic = payments, .delay_ms = 5'000});
+  ASSERT_THAT(entries(give_up_topic), SizeIs(1));
+  EXPECT_FALSE(entries(give_up_topic)[0].is_delayed());
+  EXPECT_EQ(show(old).life.messages.at(0).due_ms, 5'000u) << "a delay, as nothing is committed";
+  const auto again = reopen(old);
+  ASSERT_EQ(again.code, ec::ok);
+  EXPECT_EQ(commit(again.reopened_as).due_ms, time.wall() + 5'000);
+  ASSERT_THAT(entries(payments), SizeIs(1));
+  EXPECT_EQ(entries(payments)[0].due_ms, time.wall() + 5'000);
+}
+
 TEST_F(Reopening, TwiceGivesTheSameId) {
   const auto old = given_up();
   const auto first = reopen(old);

@@ -319,6 +319,34 @@ TEST_F(HalfStore, F01TwoCommitsInParallelAreBothRightAndMakeOneEntry) {
   }
 }
 
+TEST_F(HalfStore, CountsADelayFromTheCommit) {
+  const auto id = open({.delay_ms = 5'000});
+  open({.joins = id});
+  open({.joins = id, .delay_ms = 9'000});
+  EXPECT_EQ(show(id).life.messages.at(0).due_ms, 5'000u);
+  advance(1s);
+  const auto answer = commit(id, 3);
+  EXPECT_EQ(answer.code, ec::ok);
+  EXPECT_EQ(answer.due_ms, time.wall() + 5'000);
+  EXPECT_EQ(answer.offset, queue_offset{}) << "it has none yet";
+  std::vector<wall_ms> dues;
+  for (const auto& e : entries())
+    dues.push_back(e.due_ms);
+  EXPECT_THAT(dues, ElementsAre(time.wall() + 5'000, 0, time.wall() + 9'000));
+}
+
+TEST_F(HalfStore, KnowsADelayAlsoAfterARestart) {
+  const auto id = open({.delay_ms = 5'000});
+  restart_node();
+  const auto first = commit(id);
+  EXPECT_EQ(first.due_ms, time.wall() + 5'000);
+  advance(1s);
+  EXPECT_EQ(commit(id).due_ms, first.due_ms) << "a repeat gets the same answer";
+  restart_op_store();
+  EXPECT_EQ(commit(id).due_ms, first.due_ms);
+  EXPECT_EQ(show(id).life.messages.at(0).due_ms, first.due_ms);
+}
+
 TEST_F(HalfStore, Scenario24ARepeatGetsTheSameAnswer) {
   const auto id = open({.queue = queue_no{2}});
   open();

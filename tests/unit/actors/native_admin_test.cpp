@@ -67,7 +67,7 @@ TEST_F(NativeAdmin, DeletesATopic) {
   EXPECT_EQ(only<native::done>().id, correlation{3});
 }
 
-TEST_F(NativeAdmin, RollsBackWhatIsPendingBeforeAForcedDeletion) {
+TEST_F(NativeAdmin, RollsBackWhatIsPendingAndCancelsWhatIsDelayedBeforeAForcedDeletion) {
   open();
   give(native::topic_delete{correlation{3}, "orders", true});
   auto listed = half_store->take_last<list_transactions>();
@@ -94,11 +94,31 @@ TEST_F(NativeAdmin, RollsBackWhatIsPendingBeforeAForcedDeletion) {
   page.id = half_store->take_last<list_transactions>().id;
   send(connection, page);
   run();
+  const auto dropped = delays->take_last<drop_delayed>();
+  EXPECT_EQ(dropped.topic, orders);
+  EXPECT_EQ(registry->count<delete_topic>(), 0U);
+  send(connection, delayed_cancelled{dropped.id, ec::ok});
+  run();
   send(
       connection,
       topic_resolved{registry->take_last<delete_topic>().id, {}, {orders, "orders", 4, false, {}}});
   run();
   EXPECT_EQ(only<native::done>().id, correlation{3});
+}
+
+TEST_F(NativeAdmin, DeletesNothingWhenDelayedMessagesCannotBeCancelled) {
+  open();
+  give(native::topic_delete{correlation{3}, "orders", true});
+  transactions_listed none;
+  none.id = half_store->take_last<list_transactions>().id;
+  send(connection, none);
+  run();
+  send(connection, delayed_cancelled{delays->take_last<drop_delayed>().id, ec::disk_full});
+  run();
+  const auto refused = only<native::refused>();
+  EXPECT_EQ(refused.id, correlation{3});
+  EXPECT_EQ(refused.code, ec::disk_full);
+  EXPECT_EQ(registry->count<delete_topic>(), 0U);
 }
 
 TEST_F(NativeAdmin, ListsGroupsWithTheirProgress) {

@@ -106,6 +106,7 @@ public:
     all->log_reader = {reader->as<log_reader_actor>(), reader_life};
     all->half_store = {half_store->as<half_store_actor>(), half_life};
     all->op_store = {op_store->as<op_store_actor>(), incarnation{1}};
+    all->delay_scheduler = {delays->as<delay_scheduler_actor>(), delays_life};
     all->topic_registry = {registry->as<topic_registry_actor>(), registry_life};
     send(connection, peers_changed{all});
     run();
@@ -218,12 +219,14 @@ public:
   std::shared_ptr<probe> reader = make_probe();
   std::shared_ptr<probe> half_store = make_probe();
   std::shared_ptr<probe> op_store = make_probe();
+  std::shared_ptr<probe> delays = make_probe();
   std::shared_ptr<probe> registry = make_probe();
   std::shared_ptr<probe> producers = make_probe();
   std::shared_ptr<probe> consumers = make_probe();
   std::shared_ptr<probe> queue_probe = make_probe();
   incarnation log_life{1};
   incarnation half_life{1};
+  incarnation delays_life{1};
   incarnation registry_life{1};
   incarnation reader_life{1};
   connection_actor connection;

@@ -131,12 +131,30 @@ TEST_F(NativeProduce, RefusesPropertiesThatAreNotWhole) {
   EXPECT_EQ(refusal(message(1, "x", "\x01no key\x02")).code, ec::bad_request);
 }
 
-TEST_F(NativeProduce, RefusesDelaysHonestly) {
+TEST_F(NativeProduce, RefusesDelaysBeyondThreeYearsAndNamesTheLimit) {
   open();
   resolve_orders();
   auto item = message(1);
-  item.delay_ms = 5;
-  EXPECT_EQ(refusal(item).code, ec::not_supported);
+  item.delay_ms = 94'694'400'001; // a millisecond more than three years
+  give(native::send{{item}});
+  const auto answer = only<native::sent>();
+  EXPECT_EQ(answer.items.at(0).code, ec::bad_delay);
+  EXPECT_EQ(answer.details.at(0).text, "94694400001 ms, at most 1096d (three years)");
+}
+
+TEST_F(NativeProduce, HandsDelaysOnAndSaysWhenTheMessageBecomesVisible) {
+  open_and_join();
+  auto item = message(1);
+  item.delay_ms = 5'000;
+  give(native::send{{item}});
+  const auto sent = log->take_last<append_messages>();
+  ASSERT_EQ(sent.requests.size(), 1U);
+  EXPECT_EQ(sent.requests[0].message.delay_ms, 5'000U);
+  send(connection, messages_stored{{{sent.requests[0].id, ec::ok, position{8}, {}, {}, 77'000}}});
+  run();
+  EXPECT_EQ(only<native::sent>().items.at(0).due_ms, 77'000U);
+  give(native::send_half{{item}});
+  EXPECT_EQ(halves().at(0).message.delay_ms, 5'000U);
 }
 
 TEST_F(NativeProduce, TakesTheFirstCheckFromTheMessage) {

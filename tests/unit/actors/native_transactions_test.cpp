@@ -84,6 +84,18 @@ TEST_F(NativeTransactions, PassesDecisionsOnAndAnswers) {
   EXPECT_EQ(answer.items[0].queue, queue_no{1});
 }
 
+TEST_F(NativeTransactions, SaysWhenACommittedMessageBecomesVisible) {
+  open_and_join();
+  give(native::decide{{decision(3, 4096)}});
+  decision_result known;
+  known.id = half_store->take_last<decide>().requests.at(0).id;
+  known.recorded = outcome::committed;
+  known.due_ms = 77'000;
+  send(connection, decided{{known}});
+  run();
+  EXPECT_EQ(only<native::decided>().items.at(0).due_ms, 77'000U);
+}
+
 TEST_F(NativeTransactions, TakesDecisionsOfJoinedGroupsOnly) {
   open();
   give(native::decide{{decision(1, 4096)}});

@@ -71,6 +71,7 @@ protected:
     all.op_store = factory<op_store_actor>("op_store");
     all.half_store = factory<half_store_actor>("half_store");
     all.check_scheduler = factory<check_scheduler_actor>("check_scheduler");
+    all.delay_scheduler = factory<delay_scheduler_actor>("delay_scheduler");
     all.topic_registry = factory<topic_registry_actor>("topic_registry");
     all.check_listener = [this] { return make<check_listener_actor>("user_listener", {}, true); };
     all.default_check_listener = [this] {
@@ -127,7 +128,7 @@ protected:
 TEST_F(NodeSupervisor, StartsEveryRoleAndTellsEachWhoTheOthersAre) {
   start();
   for (const auto* name : {"log_reader", "segment_keeper", "checkpointer", "commit_log", "op_store",
-                           "half_store", "check_scheduler", "topic_registry"}) {
+                           "half_store", "check_scheduler", "delay_scheduler", "topic_registry"}) {
     ASSERT_EQ(times(name), 1u) << name;
     EXPECT_TRUE(newest(name).first) << name;
     const auto peers = newest(name).probe->take_last<peers_changed>().peers;
@@ -347,7 +348,8 @@ TEST_F(NodeSupervisor, StopsInTheOrderIntakeChecksAppendsLogRest) {
   run();
   EXPECT_THAT(order_, ElementsAre("intake", "connection", "check_scheduler", "producers 3",
                                   testing::AnyOf("op_store", "half_store"), testing::_, testing::_,
-                                  "consumers 4", "commit_log", testing::_, testing::_, testing::_));
+                                  testing::_, "consumers 4", "commit_log", testing::_, testing::_,
+                                  testing::_));
   ASSERT_TRUE(finished_);
   EXPECT_EQ(finished_->failure.code, ec::ok);
   EXPECT_THAT(finished_->unfinished, IsEmpty());
@@ -427,7 +429,7 @@ TEST_F(NodeSupervisor, GathersTheStatusOfEveryMember) {
   run();
   const auto status = client->take_last<node_status>();
   EXPECT_EQ(status.id, correlation{5});
-  EXPECT_EQ(status.actors.size(), 1u + 8u + 300u);
+  EXPECT_EQ(status.actors.size(), 1u + 9u + 300u);
   EXPECT_THAT(status.not_answering, IsEmpty());
 }
 

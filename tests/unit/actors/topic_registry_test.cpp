@@ -17,6 +17,7 @@ protected:
     peers->commit_log = {log->as<commit_log_actor>(), incarnation{1}};
     peers->log_reader = {reader->as<log_reader_actor>(), incarnation{1}};
     peers->half_store = {half_store->as<half_store_actor>(), incarnation{1}};
+    peers->delay_scheduler = {delays->as<delay_scheduler_actor>(), incarnation{1}};
     send(made, peers_changed{peers});
     run();
     return made;
@@ -56,6 +57,7 @@ protected:
   std::shared_ptr<probe> log = make_probe();
   std::shared_ptr<probe> reader = make_probe();
   std::shared_ptr<probe> half_store = make_probe();
+  std::shared_ptr<probe> delays = make_probe();
   std::shared_ptr<probe> asker = make_probe();
   std::shared_ptr<probe> other = make_probe();
   std::uint64_t life = 0;
@@ -187,6 +189,10 @@ TEST_F(TopicRegistry, DeletesATopicThatNobodyUses) {
   EXPECT_EQ(half_store->take_last<ask_topic_usage>().topic, id);
   send(registry, topic_usage{id, 0});
   run();
+  EXPECT_EQ(log->count<append_records>(), 0U) << "nobody knows yet what waits for its time";
+  EXPECT_EQ(delays->take_last<ask_topic_usage>().topic, id);
+  send(registry, topic_usage{id, 0, {}, 0, appender_role::delay_scheduler});
+  run();
   make_durable();
   EXPECT_EQ(answer().why.code, ec::ok);
   EXPECT_EQ(supervisor->take_last<topic_present>().queues, 0U);
@@ -199,6 +205,26 @@ TEST_F(TopicRegistry, RefusesToDeleteATopicWithPendingTransactions) {
   send(registry, topic_usage{id, 2});
   run();
   EXPECT_EQ(answer().why.code, ec::topic_in_use);
+}
+
+TEST_F(TopicRegistry, RefusesToDeleteATopicWithDelayedMessages) {
+  const auto id = make_topic("orders").topic.id;
+  send_as(asker, registry, delete_topic{correlation{4}, "orders"});
+  send(registry, topic_usage{id, 0});
+  send(registry, topic_usage{id, 0, {}, 3, appender_role::delay_scheduler});
+  run();
+  const auto refused = answer();
+  EXPECT_EQ(refused.why.code, ec::topic_in_use);
+  EXPECT_EQ(refused.why.detail, "'orders' has 3 messages to become visible later");
+}
+
+TEST_F(TopicRegistry, TakesNoAnswerForThatOfAnother) {
+  const auto id = make_topic("orders").topic.id;
+  send_as(asker, registry, delete_topic{correlation{4}, "orders"});
+  send(registry, topic_usage{id, 0});
+  send(registry, topic_usage{id, 0}); // of a HALF STORE that was asked again after its restart
+  run();
+  EXPECT_EQ(log->count<append_records>(), 0U);
 }
 
 TEST_F(TopicRegistry, RefusesToDeleteSystemTopics) {

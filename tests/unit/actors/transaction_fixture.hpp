@@ -40,6 +40,7 @@ struct half_options {
   producer_id producer{};
   bool local_transaction = false;
   transaction_id joins{};
+  std::uint64_t delay_ms = 0;
 };
 
 class transaction_fixture : public actor_fixture {
@@ -225,6 +226,7 @@ public:
     r.message.queue = o.queue;
     r.message.timeout_ms = o.timeout_ms;
     r.message.producer = o.producer;
+    r.message.delay_ms = o.delay_ms;
     if (o.local_transaction)
       r.message.flags = message_flags::local_transaction;
     return r;
@@ -382,8 +384,12 @@ public:
     if (r.type == record_type::half)
       std::get<message_record>(r.content).offset = queue_offset{half_offset_++};
     if (r.type == record_type::decide)
-      for (auto& e : std::get<decide_record>(r.content).entries)
-        e.offset = queue_offset{offsets_[{e.topic, e.queue}]++};
+      for (auto& e : std::get<decide_record>(r.content).entries) {
+        if (e.is_delayed())
+          e.due_ms += r.time_ms;
+        else
+          e.offset = queue_offset{offsets_[{e.topic, e.queue}]++};
+      }
     unsynced.push_back(std::move(r));
   }
 

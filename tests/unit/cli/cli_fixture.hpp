@@ -32,6 +32,11 @@ public:
     colours_ = true;
     return *this;
   }
+  /// What the clock shows.
+  cli& wall(wall_ms now) {
+    now_ = now;
+    return *this;
+  }
   /// Standard output is a terminal with so many columns.
   cli& width(std::size_t columns) {
     width_ = columns;
@@ -51,6 +56,8 @@ public:
                  return found == variables_.end() ? std::nullopt : std::optional{found->second};
                },
                width_};
+    if (now_ != 0)
+      io.wall = [this] { return now_; };
     auto code = ::handfast::cli::run(std::move(arguments), io);
     return {code, out.str(), err.str()};
   }
@@ -59,6 +66,7 @@ private:
   std::string input_;
   std::map<std::string, std::string> variables_;
   bool colours_ = false;
+  wall_ms now_ = 0;
   std::size_t width_ = 0;
 };
 

@@ -83,6 +83,8 @@ TEST(Unreachable, IsSaidAtOnceByEveryClientCommand) {
            {"tx", "commit", id},
            {"tx", "rollback", id},
            {"tx", "reopen", id},
+           {"delay", "list"},
+           {"delay", "cancel", "4096"},
            {"group", "list"},
            {"group", "show", "g"},
            {"group", "set", "g", "--delivery-max", "5"},
@@ -430,13 +432,14 @@ TEST_F(ClientCommands, DeletingAnUnknownTopicIsRefused) {
   EXPECT_THAT(refused.err, HasSubstr("topic 'nowhere' does not exist"));
 }
 
-TEST_F(ClientCommands, DeletingATopicInUseNamesBothRemedies) {
+TEST_F(ClientCommands, DeletingATopicInUseNamesTheRemedies) {
   node.refuse(frame_kind::topic_delete, ec::topic_in_use,
               "'orders' has 1 message of pending transactions");
   auto refused = run({"topic", "delete", "orders"});
   EXPECT_EQ(refused.code, exit_refused);
   EXPECT_THAT(refused.err, HasSubstr("topic 'orders' has 1 message of pending transactions. "));
   EXPECT_THAT(refused.err, HasSubstr("`handfast tx list --state pending --topic orders`"));
+  EXPECT_THAT(refused.err, HasSubstr("`handfast delay list --topic orders`"));
   EXPECT_THAT(refused.err, HasSubstr("`handfast topic delete orders --force`"));
 }
 

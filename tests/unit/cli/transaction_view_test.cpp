@@ -234,5 +234,26 @@ TEST(JsonOfAMessage, PrintsOneLineWhateverItHolds) {
   EXPECT_EQ(line_of(json_of(message)).find('\n'), std::string::npos);
 }
 
+TEST(LifeOfATransaction, SaysWhenADelayedMessageBecomesVisible) {
+  auto life = a_life{};
+  life.life().messages[1].due_ms = 90'000;
+  life.life().messages[1].at = position{8'192};
+  std::ostringstream waiting;
+  print_life(waiting, life, false);
+  EXPECT_THAT(waiting.str(), HasSubstr("1 to stock 1 min 30 s after the commit"));
+  EXPECT_THAT(json_of(life)["messages"][1].dump(), HasSubstr("\"delay_ms\":90000"));
+
+  life.decided(transaction_state::committed, origin::producer, 1'000);
+  life.life().messages[1].due_ms = stored_at + 91'000;
+  EXPECT_THAT(told(life), ElementsAre("stored 2 messages", "committed by the producer",
+                                      "visible in orders, queue 3, offset 17",
+                                      "becomes visible in stock, queue 0, unless it is cancelled "
+                                      "(id 8192)"));
+  EXPECT_EQ(events_of(life).back().at, stored_at + 91'000);
+  const auto message = json_of(life)["messages"][1];
+  EXPECT_EQ(message["due_ms"], stored_at + 91'000);
+  EXPECT_FALSE(message.contains("offset"));
+}
+
 } // namespace
 } // namespace handfast::cli

@@ -19,8 +19,7 @@ delayed_entry entry_at(std::uint64_t at, wall_ms due, std::uint32_t topic = 16) 
   e.queue = queue_no{static_cast<std::uint16_t>(at % 5)};
   e.length = static_cast<std::uint32_t>(100 + at % 7);
   e.tag_hash = static_cast<std::uint32_t>(at * 3);
-  e.order_hash = static_cast<std::uint32_t>(at * 5);
-  e.has_order_key = at % 2 == 1;
+  e.transaction = at % 2 == 1 ? position{at * 5} : position{};
   return e;
 }
 
@@ -111,6 +110,18 @@ TEST(DelayTable, GivesAgainWhatWasPutBack) {
   EXPECT_TRUE(table.put_back(position{8}));
   EXPECT_FALSE(table.put_back(position{8}));
   EXPECT_FALSE(table.put_back(position{9}));
+  EXPECT_THAT(take(table, 100), ElementsAre(8));
+}
+
+TEST(DelayTable, GivesOneAloneAndNotAgainWithWhatIsDue) {
+  delay_table table;
+  table.insert(entry_at(8, 100));
+  table.insert(entry_at(16, 100));
+  EXPECT_TRUE(table.take(position{8}));
+  EXPECT_FALSE(table.take(position{8})) << "it is taken already";
+  EXPECT_FALSE(table.take(position{24})) << "there is none";
+  EXPECT_THAT(take(table, 100), ElementsAre(16));
+  EXPECT_TRUE(table.put_back(position{8}));
   EXPECT_THAT(take(table, 100), ElementsAre(8));
 }
 

@@ -51,6 +51,43 @@ TEST(PendingTable, OpeningAgainKeepsWhatIsThere) {
   EXPECT_EQ(table.bytes(), 100u);
 }
 
+std::vector<std::uint64_t> delays_of(const pending_table& table, std::uint64_t id) {
+  std::vector<index_entry> messages;
+  table.append_messages(table.at(table.find(position{id})), messages);
+  std::vector<std::uint64_t> delays;
+  for (const auto& m : messages)
+    delays.push_back(m.due_ms);
+  return delays;
+}
+
+TEST(PendingTable, KeepsTheDelayOfEachMessageAlsoInItsSlices) {
+  pending_table table;
+  table.open(entry_at(8), 5'000);
+  auto joined = message_at(16);
+  joined.due_ms = 7'000;
+  table.join(position{8}, joined);
+  table.join(position{8}, message_at(24));
+  table.open(entry_at(32));
+  joined.at = position{16};
+  table.reopen(entry_at(40), position{4}, std::vector{joined});
+  pending_table copy;
+  pending_table::place next = 0;
+  copy.load(table.save(0, 100, next));
+  for (const auto* one : {&table, &copy}) {
+    EXPECT_THAT(delays_of(*one, 8), ElementsAre(5'000, 7'000, 0));
+    EXPECT_THAT(delays_of(*one, 32), ElementsAre(0));
+    EXPECT_THAT(delays_of(*one, 40), ElementsAre(7'000));
+  }
+}
+
+TEST(PendingTable, ForgetsADelayWithItsTransaction) {
+  pending_table table;
+  table.open(entry_at(8), 5'000);
+  table.erase(position{8});
+  table.open(entry_at(8));
+  EXPECT_THAT(delays_of(table, 8), ElementsAre(0));
+}
+
 TEST(PendingTable, JoinsMessagesOnce) {
   pending_table table;
   table.open(entry_at(8));

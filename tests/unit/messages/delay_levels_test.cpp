@@ -78,7 +78,7 @@ TEST(Delay, LastsThreeYearsAtMost) {
 TEST(Delay, RefusesOtherFormsWithTheRightOnes) {
   for (const auto* text : {"", "soon", "-2s", "2 weeks", "1.5s", "s"})
     EXPECT_THAT(fault(text), AllOf(HasSubstr("ms, s, m, h, d"), HasSubstr("level from 0 to 18"),
-                                   HasSubstr("2031-05-01T08:30:00Z")))
+                                   HasSubstr("2027-05-01T08:30:00Z")))
         << text;
   EXPECT_THAT(fault("19"), AllOf(HasSubstr("'19' is no level"), HasSubstr("such as 90s")));
 }

@@ -54,6 +54,7 @@ constexpr bool is_code(ec code) {
   case ec::recovering:
   case ec::stopping:
   case ec::not_leader:
+  case ec::too_many_delayed:
   case ec::outcome_unknown:
   case ec::timed_out:
   case ec::disconnected:

@@ -57,6 +57,10 @@ bool decode_any(const frame& f) {
     return decodes(status{});
   case frame_kind::quarantine_list:
     return decodes(quarantine_list{});
+  case frame_kind::list_delayed:
+    return decodes(list_delayed{});
+  case frame_kind::cancel_delayed:
+    return decodes(cancel_delayed{});
   case frame_kind::welcome:
     return decodes(welcome{});
   case frame_kind::closing:
@@ -93,6 +97,8 @@ bool decode_any(const frame& f) {
     return decodes(status_report{});
   case frame_kind::quarantine_page:
     return decodes(quarantine_page{});
+  case frame_kind::delayed_page:
+    return decodes(delayed_page{});
   case frame_kind::subscribe:
     return decodes(subscribe{});
   case frame_kind::credit:

@@ -87,7 +87,9 @@ TEST(NativeProduce, AnEmptyBatchComesBack) {
 
 TEST(NativeProduce, AnswersComeBackWithAndWithoutDetails) {
   sent s;
-  s.items = {{{1}, ec::ok, {4096}, {17}, {2}, {9}}, {{2}, ec::body_too_large, {}, {}, {}, {}}};
+  s.items = {{{1}, ec::ok, {4096}, {17}, {2}, {9}},
+             {{2}, ec::body_too_large, {}, {}, {}, {}},
+             {{3}, ec::ok, {8192}, {17}, {2}, {}, 77'000}};
   EXPECT_COMES_BACK(s);
   s.details = {{{2}, "5 MiB, limit 4 MiB"}};
   EXPECT_COMES_BACK(s);
@@ -114,7 +116,17 @@ TEST(NativeTransactions, DecisionsComeBack) {
                    3,
                    {17},
                    {1},
-                   {44}}};
+                   {44}},
+                  {{2},
+                   ec::ok,
+                   some_transaction(2),
+                   outcome::committed,
+                   origin::producer,
+                   1,
+                   {17},
+                   {1},
+                   {},
+                   77'000}};
   EXPECT_COMES_BACK(answer);
   answer.details = {{{1}, "rolled back by an operator"}};
   EXPECT_COMES_BACK(answer);
@@ -333,6 +345,16 @@ TEST(NativeAdmin, ListingsComeBackWhole) {
 
   quarantine_page q{{1}, {{{4096}, "HALF", "body damaged", some_transaction(1)}}};
   EXPECT_EQ(encoded(round_trip(q)), encoded(q));
+}
+
+TEST(NativeDelays, EverythingComesBack) {
+  EXPECT_COMES_BACK((list_delayed{{1}, "orders", 1'700'000'000'000, {4096}, 7}));
+  EXPECT_COMES_BACK((cancel_delayed{{1}, {4096}}));
+  EXPECT_COMES_BACK(
+      (delayed_page{{1},
+                    true,
+                    {{{4096}, some_transaction(3), 1'700'000'000'001, 99, {3}, "orders"},
+                     {{8192}, {}, 5, 1, {0}, {}}}}));
 }
 
 TEST(NativeAdmin, ALongListingIsOneFlatSegment) {

@@ -1,3 +1,4 @@
+#include "messages/place_or_due.hpp"
 #include "runtime/shard_recovery.hpp"
 #include "storage/run_writer.hpp"
 #include "tests/unit/storage/store_fixture.hpp"
@@ -154,6 +155,47 @@ TEST_F(ShardRecovery, ListsOffsetsThatWereLostWithTheirRecord) {
   ASSERT_EQ(shard->tail.quarantined.size(), 1u);
   EXPECT_EQ(shard->tail.quarantined[0].at, behind);
   EXPECT_NE(shard->tail.quarantined[0].why.find("offsets 2 to 3"), std::string::npos);
+}
+
+TEST_F(ShardRecovery, FoldsWhatWaitsForItsTimeFromCheckpointAndLog) {
+  position released;
+  position plain;
+  position committed;
+  {
+    live_store live{disk_};
+    auto message = a_message("later");
+    std::get<message_record>(message.content).delay_ms = 60'000;
+    std::get<message_record>(message.content).offset = place_or_due({}, 60'500);
+    const auto first = live.append(message);
+    delay_fold fold;
+    fold.waiting.insert({9'000, first, {}, {17}, 100, 0, {2}});
+    std::string cursor = "0";
+    const auto [name, bytes] = fold.save_slice(cursor);
+    released = live.append(message);
+    auto writer = storage::must(storage::checkpoint_writer::begin(
+        disk_, live.store.directory.paths().checkpoints(),
+        {storage::test_store_id, 0, released, released, 1'700'000'000'000}));
+    storage::must(writer.add_slice(name, std::as_bytes(std::span{bytes})));
+    storage::must(writer.commit());
+    plain = first;
+    release_record release;
+    release.entries.push_back({released, {17}, {2}, {41}, 200, 9});
+    live.append(record_of(record_type::release, release));
+    auto decision = a_decision(position{4'096});
+    committed = position{4'096};
+    auto& entry = std::get<decide_record>(decision.content).entries.front();
+    entry.due_ms = 70'000;
+    entry.offset = {};
+    live.append(decision);
+  }
+  const auto shard = recover();
+  const auto& waiting = shard->delays.waiting;
+  EXPECT_EQ(waiting.size(), 2u);
+  ASSERT_NE(waiting.find(plain), nullptr) << "only the checkpoint had it";
+  EXPECT_EQ(waiting.find(plain)->due, 9'000u);
+  EXPECT_EQ(waiting.find(released), nullptr);
+  ASSERT_NE(waiting.find(committed), nullptr);
+  EXPECT_EQ(waiting.find(committed)->due, 70'000u);
 }
 
 TEST_F(ShardRecovery, SaysWhyTheStoreCannotBeUsed) {

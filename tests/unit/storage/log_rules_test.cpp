@@ -1,3 +1,4 @@
+#include "messages/place_or_due.hpp"
 #include "storage/log_rules.hpp"
 #include "tests/unit/storage/store_fixture.hpp"
 
@@ -42,6 +43,18 @@ protected:
     std::get<message_record>(record.content).offset = {offset};
     return add(record);
   }
+  position delayed(wall_ms due = 77'000) {
+    auto record = a_message("x");
+    auto& m = std::get<message_record>(record.content);
+    m.delay_ms = 1'000;
+    m.offset = place_or_due({}, due);
+    return add(record);
+  }
+  void release(position body, std::uint64_t offset) {
+    add(record_of(record_type::release,
+                  release_record{{{body, {17}, {2}, {offset}, length, 9}}, {}}));
+  }
+  void cancel(position body) { add(record_of(record_type::release, release_record{{}, {body}})); }
   position decide(position transaction, std::uint64_t offset, outcome result = outcome::committed) {
     auto record = a_decision(transaction);
     auto& d = std::get<decide_record>(record.content);
@@ -77,6 +90,40 @@ TEST_F(LogRules, HaveNothingAgainstAnOrdinaryLog) {
   add(record_of(record_type::checked, checked));
   EXPECT_GT(again, two);
   EXPECT_EQ(said(), "");
+}
+
+TEST_F(LogRules, HaveNothingAgainstMessagesThatWait) {
+  const auto first = delayed();
+  const auto second = delayed();
+  const auto opened = half();
+  auto record = a_decision(opened);
+  auto& d = std::get<decide_record>(record.content);
+  d.op_offset = {decisions++};
+  d.entries[0] = {opened, {17}, {2}, {}, length, 9, 77'000};
+  add(record);
+  message(0);
+  release(second, 1);
+  cancel(first);
+  release(opened, 2);
+  EXPECT_EQ(said(), "");
+}
+
+TEST_F(LogRules, NameADelayedMessageThatDoesNotSayWhen) {
+  delayed(0);
+  EXPECT_THAT(said(), HasSubstr("becomes visible later and does not say when"));
+}
+
+TEST_F(LogRules, NameAReleaseOfWhatDoesNotWait) {
+  const auto at = delayed();
+  release(at, 0);
+  release(at, 1);
+  EXPECT_THAT(said(), HasSubstr("the message at position " + std::to_string(at.value) +
+                                ", which does not wait for its time"));
+}
+
+TEST_F(LogRules, NameACancellationOfWhatDoesNotWait) {
+  cancel(message(0));
+  EXPECT_EQ(rules.found().size(), 1u);
 }
 
 TEST_F(LogRules, NameAHoleInAQueue) {
@@ -204,9 +251,11 @@ TEST_F(LogRules, AskNothingOfWhatWasRetired) {
   next = {(1 << 20) + 64};
   message(1'000);
   decide({640}, 1'001);
+  release({720}, 1'002);
   EXPECT_EQ(said().find("640"), std::string::npos) << said();
-  message(1'003);
-  EXPECT_THAT(said(), HasSubstr("1003"));
+  EXPECT_EQ(said().find("720"), std::string::npos) << said();
+  message(1'004);
+  EXPECT_THAT(said(), HasSubstr("1004"));
 }
 
 TEST_F(LogRules, ListABoundedNumber) {

@@ -1,3 +1,4 @@
+#include "messages/place_or_due.hpp"
 #include "storage/little_endian.hpp"
 #include "storage/record_codec.hpp"
 #include "tests/unit/storage/store_fixture.hpp"
@@ -298,6 +299,22 @@ TEST_F(RecordCodec, CannotDecodeAnOffsetThatNoQueueCanHave) {
   auto message = a_message("body");
   std::get<message_record>(message.content).offset = queue_offset{UINT64_MAX};
   EXPECT_EQ(decode(codec, encode(codec, message)), decode_status::undecodable);
+}
+
+TEST_F(RecordCodec, DecodesTheMomentOfADelayedMessageOnly) {
+  auto record = a_message("x");
+  auto& m = std::get<message_record>(record.content);
+  m.delay_ms = 5'000;
+  m.offset = place_or_due({}, 1'700'000'000'000);
+  log_record back;
+  const auto bytes = encode(codec, record);
+  ASSERT_EQ(decode(codec, bytes, back, bytes.size), decode_status::ok);
+  EXPECT_EQ(due_in(std::get<message_record>(back.content).offset), 1'700'000'000'000u);
+  record.type = record_type::half;
+  EXPECT_EQ(decode(codec, encode(codec, record)), decode_status::undecodable) << "it has a place";
+  record.type = record_type::message;
+  m.delay_ms = 0;
+  EXPECT_EQ(decode(codec, encode(codec, record)), decode_status::undecodable) << "so does this";
 }
 
 TEST_F(RecordCodec, RefusesAPayloadBeyondItsLimit) {

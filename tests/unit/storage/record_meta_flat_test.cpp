@@ -1,4 +1,5 @@
 #include "messages/log_schema.capnp.h"
+#include "messages/place_or_due.hpp"
 #include "storage/record_meta.hpp"
 #include "storage/record_meta_flat.hpp"
 #include "tests/unit/storage/store_fixture.hpp"
