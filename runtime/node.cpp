@@ -6,6 +6,7 @@
 #include "runtime/page_cache_source.hpp"
 #include "runtime/thread_writer.hpp"
 
+#include <caf/actor_clock.hpp>
 #include <caf/atom.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
@@ -64,6 +65,9 @@ node::~node() {
   http_.reset();
   supervisor_ = nullptr;
   loop_.stop();
+  // CAF's clock lives until the system ends, and must find no actor to send to whose loop is gone.
+  // It waits for what is being sent now.
+  system_.clock().cancel_all();
   door_.reset();
   close_shard();
 }
