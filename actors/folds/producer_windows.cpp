@@ -125,19 +125,21 @@ std::string producer_windows::save(producer_id producer, position durable) const
   out.put(producer).put(w.newest_ms);
   bool any = false;
   const auto covered = std::min<std::uint64_t>(w.ring.size(), w.newest);
-  for (auto sequence = w.newest - covered + 1; sequence <= w.newest;) {
+  // Counted, since a client may have chosen the largest number there is as its newest.
+  const auto first = w.newest - covered + 1;
+  for (std::uint64_t at = 0; at < covered;) {
     std::uint32_t count = 0;
-    while (sequence + count <= w.newest && place_of(sequence + count))
+    while (at + count < covered && place_of(first + at + count))
       ++count;
     if (count > 0) {
       any = true;
-      out.put(sequence).put(count);
+      out.put(first + at).put(count);
       for (std::uint32_t i = 0; i < count; ++i) {
-        const auto& place = *place_of(sequence + i);
+        const auto& place = *place_of(first + at + i);
         out.put(place.at).put(place.offset).put(place.queue.topic).put(place.queue.queue);
       }
     }
-    sequence += std::max<std::uint32_t>(count, 1);
+    at += std::max<std::uint32_t>(count, 1);
   }
   out.put(std::uint64_t{0}).put(std::uint32_t{0});
   return any ? out.take() : std::string{};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 
 namespace handfast {
@@ -93,6 +94,19 @@ TEST(ProducerWindows, SaveOnlyWhatIsDurable) {
   EXPECT_EQ(seen(loaded, ann, 6), send_seen::yes);
   EXPECT_EQ(seen(loaded, ann, 7), send_seen::no);
   EXPECT_EQ(loaded.ids(), std::vector{ann});
+}
+
+/// Numbers are the client's choice; none of them may keep the log from its checkpoint.
+TEST(ProducerWindows, SaveAndLoadTheLargestNumbers) {
+  constexpr auto largest = std::numeric_limits<std::uint64_t>::max();
+  producer_windows w;
+  w.add(ann, sequence_no{largest - 1}, place(100), now);
+  w.add(ann, sequence_no{largest}, place(101), now);
+  producer_windows again;
+  ASSERT_TRUE(again.load(w.save(ann, position{10'000})));
+  EXPECT_EQ(again.find(ann, sequence_no{largest}).first, place(101));
+  EXPECT_EQ(again.find(ann, sequence_no{largest - 1}).first, place(100));
+  EXPECT_EQ(seen(again, ann, largest - 2), send_seen::no);
 }
 
 TEST(ProducerWindows, LoadNothingFromCutBytes) {
