@@ -199,7 +199,8 @@ void native_connection_state::on_hello(const native::frame& frame) {
   }
   const auto& bounds = core.env->settings->limits;
   core.producer = hello.producer;
-  // Chosen at random by the client, so that those that send one message each do not all use queue 0.
+  // Chosen at random by the client, so that those that send one message each do not all use queue
+  // 0.
   produce.start_at(static_cast<std::uint32_t>(hello.producer.value >> 32));
   core.credit = hello.credit == 0 ? bounds.credit : std::min(hello.credit, bounds.credit);
   greeted = true;
