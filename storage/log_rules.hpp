@@ -77,7 +77,7 @@ private:
   row op_view_;
   std::map<queue_key, row> queues_;
   std::unordered_map<std::uint64_t, std::uint32_t> bodies_; ///< their records' lengths
-  std::unordered_set<std::uint64_t> delayed_; ///< bodies that wait for their time
+  std::unordered_set<std::uint64_t> delayed_;               ///< bodies that wait for their time
   std::unordered_map<std::uint64_t, state> transactions_;
   std::unordered_map<std::string, std::uint32_t> topic_names_;
   std::unordered_map<std::uint32_t, std::string> topic_ids_;
