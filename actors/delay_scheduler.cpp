@@ -343,16 +343,6 @@ void delay_scheduler_state::on_topic_usage(const ask_topic_usage& x) {
 
 // -- checkpoints, the end, status -----------------------------------------------------------
 
-slices_taken delay_scheduler_state::slices(const take_slices& x) const {
-  if (!member_->serving())
-    return {{}, {}, ec::recovering};
-  slices_taken taken;
-  taken.cursor = x.cursor;
-  auto [slice, bytes] = member_->fold.save_slice(taken.cursor);
-  taken.slices.push_back({std::move(slice), std::move(bytes)});
-  return taken;
-}
-
 void delay_scheduler_state::on_stop() {
   stopper_ = self_->current_sender();
   stopping_ = true;

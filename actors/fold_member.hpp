@@ -78,6 +78,18 @@ public:
   [[nodiscard]] position applied() const { return applied_; }
   [[nodiscard]] const std::vector<quarantined_item>& quarantined() const { return quarantined_; }
 
+  /// The answer to `take_slices` of a fold that saves itself in parts: `save_slice(cursor)` gives
+  /// one and moves the cursor on, to empty after the last.
+  [[nodiscard]] slices_taken slices(const take_slices& x) const {
+    if (!serving())
+      return {{}, {}, ec::recovering};
+    slices_taken taken;
+    taken.cursor = x.cursor;
+    auto [slice, bytes] = fold.save_slice(taken.cursor);
+    taken.slices.push_back({std::move(slice), std::move(bytes)});
+    return taken;
+  }
+
   /// Sets one record aside; the fold goes on without it.
   void quarantine(quarantined_item item) { quarantined_.push_back(std::move(item)); }
 

@@ -355,16 +355,6 @@ void half_store_state::append_attempts(checked_record attempts) {
 
 // -- checkpoints and the end --------------------------------------------------------------
 
-slices_taken half_store_state::slices(const take_slices& x) const {
-  if (!member_->serving())
-    return {{}, {}, ec::recovering};
-  slices_taken taken;
-  taken.cursor = x.cursor;
-  auto [slice, bytes] = member_->fold.save_slice(taken.cursor);
-  taken.slices.push_back({std::move(slice), std::move(bytes)});
-  return taken;
-}
-
 void half_store_state::on_stop() {
   stopper_ = self_->current_sender();
   if (served_ && !stopping_)

@@ -118,7 +118,7 @@ public:
   void on_durable(const records_durable& x);
   void on_refused(const append_refused& x);
   void on_repeated(const append_repeated& x);
-  [[nodiscard]] slices_taken slices(const take_slices& x) const;
+  [[nodiscard]] slices_taken slices(const take_slices& x) const { return member_->slices(x); }
   void on_stop();
 
   // -- requests

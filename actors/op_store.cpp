@@ -265,16 +265,6 @@ void op_store_state::on_list(const list_transactions& x) {
   self_->send(caf::actor_cast<connection_actor>(self_->current_sender()), std::move(answer));
 }
 
-slices_taken op_store_state::slices(const take_slices& x) const {
-  if (!member_->serving())
-    return {{}, {}, ec::recovering};
-  slices_taken taken;
-  taken.cursor = x.cursor;
-  auto [slice, bytes] = member_->fold.save_slice(taken.cursor);
-  taken.slices.push_back({std::move(slice), std::move(bytes)});
-  return taken;
-}
-
 unsaved_taken op_store_state::unsaved(const take_unsaved&) {
   unsaved_taken taken;
   if (!member_->serving()) {

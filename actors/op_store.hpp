@@ -75,7 +75,7 @@ public:
   void on_records(const records_read& x);
   void on_list(const list_transactions& x);
   void on_stop();
-  [[nodiscard]] slices_taken slices(const take_slices& x) const;
+  [[nodiscard]] slices_taken slices(const take_slices& x) const { return member_->slices(x); }
   [[nodiscard]] unsaved_taken unsaved(const take_unsaved& x);
   void on_run_saved();
   [[nodiscard]] status_report status() const;
