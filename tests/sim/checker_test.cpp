@@ -453,14 +453,15 @@ journal failing(std::initializer_list<const char*> letters, const std::string& b
            .group = "g",
            .topic = "orders",
            .body = body_hash(body),
+           .attempts = 2,
            .text = at});
   j.add({.kind = event_kind::listed, .key = "a", .topic = "orders", .body = body_hash("a")});
   j.add({.kind = event_kind::drained});
   return j;
 }
 
-bool breaks_i10(const journal& j) {
-  const auto found = check(j);
+bool breaks_i10(const journal& j, const checker_options& options = {}) {
+  const auto found = check(j, options);
   return std::any_of(found.begin(), found.end(),
                      [](const violation& v) { return v.invariant == "I10"; });
 }
@@ -495,6 +496,11 @@ TEST(Checker, I1AcceptsADeadLetterWhoseDeliveriesWereAllLost) {
               .text = "0"});
   buried.add({.kind = event_kind::drained});
   EXPECT_TRUE(check(buried).empty());
+}
+
+TEST(Checker, I10FindsADeadLetterBeforeAllDeliveriesFailed) {
+  EXPECT_FALSE(breaks_i10(failing({"0"}), {.delivery_max = 2}));
+  EXPECT_TRUE(breaks_i10(failing({"0"}), {.delivery_max = 3}));
 }
 
 TEST(Checker, I10WantsTheMessagesOwnBody) {

@@ -222,6 +222,7 @@ void sim_operator::on_dead(const native::delivered& x, const question& q) {
              .queue = static_cast<std::uint32_t>(number(property_keys::dlq_origin_queue)),
              .offset = number(property_keys::dlq_origin_offset),
              .body = proof::body_hash(body),
+             .attempts = static_cast<std::uint32_t>(number(property_keys::reconsume_time)),
              .text = std::to_string(item.offset.value)});
   }
   if (x.items.empty())

@@ -265,6 +265,7 @@ proof::checker_options sim_world::judge() const {
   return {.timeout = checks.timeout,
           .check_interval = checks.check_interval,
           .lateness_max = plan_.settings.producer.session_timeout + milliseconds{3'000},
+          .delivery_max = plan_.settings.consumer.delivery_max,
           .check_max = checks.check_max};
 }
 

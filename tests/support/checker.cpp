@@ -13,7 +13,7 @@ std::vector<violation> check(const journal& from, const checker_options& options
   judge_places(h, found);
   judge_decisions(h, found);
   judge_repetition(h, found);
-  judge_dead_letters(h, found);
+  judge_dead_letters(h, options, found);
   judge_checks(h, options, found);
   judge_delays(h, options, found);
   return found.take();

@@ -14,9 +14,9 @@
 ///   only while its acknowledgement is unanswered I8  an undecided transaction is asked about in
 ///   time, in stretches without faults; given up only after all its checks I9  a group's progress
 ///   never falls behind what it had acknowledged  I10  a message that a group cannot handle becomes
-///   exactly one dead letter, with its own body  I11  a delayed message is not visible
-///   before its time, and soon after it in stretches without faults; one that was cancelled never
-///   is
+///   exactly one dead letter, with its own body, and none becomes one before all its deliveries
+///   failed  I11  a delayed message is not visible before its time, and soon after it in stretches
+///   without faults; one that was cancelled never is
 
 #include "tests/support/journal.hpp"
 
@@ -33,9 +33,10 @@ struct checker_options {
   /// What travel, scheduling and a session's time-out may add to a check's lateness.
   std::chrono::milliseconds lateness_max{10'000};
   std::chrono::milliseconds release_late_max{5'000}; ///< of a delayed message
-  std::uint32_t check_max = 0;                       ///< checks before giving up, 0 = not judged
-  bool policy_commits = false;                       ///< the give-up rule commits
-  std::size_t events_shown = 12;                     ///< in the text of one violation
+  std::uint32_t delivery_max = 0; ///< failed deliveries before a dead letter, 0 = not judged
+  std::uint32_t check_max = 0;    ///< checks before giving up, 0 = not judged
+  bool policy_commits = false;    ///< the give-up rule commits
+  std::size_t events_shown = 12;  ///< in the text of one violation
 };
 
 struct violation {

@@ -147,7 +147,7 @@ void judge_repetition(const history& h, findings& to) {
   }
 }
 
-void judge_dead_letters(const history& h, findings& to) {
+void judge_dead_letters(const history& h, const checker_options& o, findings& to) {
   for (const auto& [at, d] : h.deliveries) {
     const auto who = "group " + at.group + " and " + to_string(at.at);
     if (d.dead_at.size() > 1)
@@ -159,6 +159,11 @@ void judge_dead_letters(const history& h, findings& to) {
       if ((here != h.keys_at.end() && !here->second.contains(e.key)) || sent == h.messages.end() ||
           sent->second.body != e.body)
         to.add("I10", who + " have a dead letter with another body:", d.events);
+      if (e.attempts < o.delivery_max)
+        to.add("I10",
+               who + " have a dead letter after " + std::to_string(e.attempts) + " of " +
+                   std::to_string(o.delivery_max) + " deliveries:",
+               d.events);
     }
     if (h.drained && !d.rejected.empty() && d.ack_sent.empty() && d.dead.empty())
       to.add("I10", who + ": it always failed, and is no dead letter in the end:", d.events);

@@ -123,14 +123,14 @@ private:
   std::vector<violation> found_;
 };
 
-void judge_arrival(const history& h, const checker_options& o, findings& to);    // I1
-void judge_visibility(const history& h, const checker_options& o, findings& to); // I2, I6
-void judge_bodies(const history& h, findings& to);                               // I3
-void judge_places(const history& h, findings& to);                               // I4
-void judge_decisions(const history& h, findings& to);                            // I5
-void judge_repetition(const history& h, findings& to);                           // I7, I9
-void judge_dead_letters(const history& h, findings& to);                         // I10
-void judge_checks(const history& h, const checker_options& o, findings& to);     // I8
-void judge_delays(const history& h, const checker_options& o, findings& to);     // I11
+void judge_arrival(const history& h, const checker_options& o, findings& to);      // I1
+void judge_visibility(const history& h, const checker_options& o, findings& to);   // I2, I6
+void judge_bodies(const history& h, findings& to);                                 // I3
+void judge_places(const history& h, findings& to);                                 // I4
+void judge_decisions(const history& h, findings& to);                              // I5
+void judge_repetition(const history& h, findings& to);                             // I7, I9
+void judge_dead_letters(const history& h, const checker_options& o, findings& to); // I10
+void judge_checks(const history& h, const checker_options& o, findings& to);       // I8
+void judge_delays(const history& h, const checker_options& o, findings& to);       // I11
 
 } // namespace handfast::proof

@@ -124,6 +124,8 @@ bool read_field(event& e, std::string_view name, std::string_view value) {
     return read_number(value, e.since);
   if (name == "when")
     return read_number(value, e.when);
+  if (name == "attempts")
+    return read_number(value, e.attempts);
   if (name == "text")
     return read_text(value, e.text);
   return false;
@@ -169,6 +171,7 @@ std::string line_of(const event& e) {
   put_number(to, "body", e.body);
   put_number(to, "since", e.since);
   put_number(to, "when", e.when);
+  put_number(to, "attempts", e.attempts);
   put_text(to, "text", e.text);
   return to;
 }

@@ -46,10 +46,10 @@ enum class event_kind : std::uint8_t {
   cancel_sent,     ///< `key` of a message that waits for its time
   cancel_answered, ///< `key`, `code`
   rejected,        ///< `group`, place: a consumer said that it failed
-  dead_letter, ///< `group`, the place where it died, `key`, `body`; `text` = its place among the
-               ///< dead
-  drained,     ///< everything that had to come has had time to come; `listed` events are complete
-  note,        ///< `text` for people: power cuts, kills
+  dead_letter,     ///< `group`, the place where it died, `key`, `body`; `attempts` as the node
+                   ///< counted; `text` = its place among the dead
+  drained, ///< everything that had to come has had time to come; `listed` events are complete
+  note,    ///< `text` for people: power cuts, kills
 };
 
 /// The name in the text form; stable, since journals are kept.
@@ -74,7 +74,8 @@ struct event {
   /// The number of events that the journal had when the node cannot yet have said this: when the
   /// question was asked, or (better, where it is known) when the bytes left the node.
   std::uint64_t since = 0;
-  std::uint64_t when = 0; ///< on the clock of `at_ms`, or a span
+  std::uint64_t when = 0;     ///< on the clock of `at_ms`, or a span
+  std::uint32_t attempts = 0; ///< deliveries that failed
   std::string text{};
 
   friend bool operator==(const event&, const event&) = default;
