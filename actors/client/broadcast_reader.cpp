@@ -28,10 +28,20 @@ struct broadcast_reader::impl {
         start = {}; // all that it will hold came after this
       return found.why();
     }
+    std::vector<native::queue_position> all;
+    std::vector<offset_store::place> begun;
     for (const auto& item : found.value()) {
       const auto kept = offsets ? offsets->load(topic, item.queue) : std::nullopt;
-      places.push_back({item.queue, kept.value_or(item.offset)});
+      all.push_back({item.queue, kept.value_or(item.offset)});
+      if (!kept)
+        begun.push_back({item.queue, item.offset});
     }
+    // Before the first message: a queue in which nothing comes until this process ends must not
+    // begin somewhere else the next time.
+    if (offsets && !begun.empty())
+      if (auto saved = offsets->save(topic, begun); !saved)
+        return saved.error();
+    places = std::move(all);
     return nothing{};
   }
 

@@ -13,7 +13,7 @@ namespace handfast::client {
 namespace {
 
 tl::unexpected<error> trouble(const std::string& what, const std::string& path) {
-  return fail(ec::io_error, what + " " + path + ": " + std::generic_category().message(errno));
+  return fail(ec::not_writable, what + " " + path + ": " + std::generic_category().message(errno));
 }
 
 /// The old content or all of the new, whenever the power fails.
@@ -73,8 +73,8 @@ result<void> file_offsets::read() {
     std::uint16_t queue = 0;
     std::uint64_t offset = 0;
     if (!(words >> topic >> queue >> offset) || words >> more)
-      return fail(ec::corrupt, path_ + " line " + std::to_string(number) +
-                                   " is not TOPIC QUEUE OFFSET; remove the file to begin anew");
+      return fail(ec::bad_request, path_ + " line " + std::to_string(number) +
+                                       " is not TOPIC QUEUE OFFSET; remove the file to begin anew");
     places_[{topic, queue_no{queue}}] = queue_offset{offset};
   }
   return {};

@@ -26,7 +26,8 @@ public:
   virtual ~offset_store() = default;
   /// Nothing for a queue that was never saved.
   virtual std::optional<queue_offset> load(const std::string& topic, queue_no queue) = 0;
-  /// Everything below these places is handled. Called after each batch.
+  /// Everything below these places is handled. Called once for
+  /// queues that are read for the first time, before anything of them is, and after each batch.
   virtual result<void> save(const std::string& topic, const std::vector<place>& places) = 0;
 };
 
@@ -45,8 +46,8 @@ private:
 /// each save. For one consumer at a time. Thread-safe.
 class file_offsets final : public offset_store {
 public:
-  /// Reads the file if it is there. `ec::corrupt` with the line if it has another form,
-  /// `ec::io_error` if it can't be read.
+  /// Reads the file if it is there. `ec::bad_request` with the line if it has another form,
+  /// `ec::not_writable` if it can't be read.
   static result<std::shared_ptr<file_offsets>> open(std::string path);
 
   std::optional<queue_offset> load(const std::string& topic, queue_no queue) override;

@@ -148,6 +148,20 @@ def journey_broadcast(node):
     assert listen(mine) == ["c"]
     assert listen(mine) == []
 
+    # From the latest on, by a consumer that saw nothing in most queues, or in none, while it ran.
+    node("topic", "create", "spread", "--queues", "4").ends(0)
+    late = node.folder + ".late"
+
+    def follow():
+        return sorted(node("consume", "spread", "--broadcast", "--offsets", late, "--wait", "0.5").lines())
+
+    assert follow() == []
+    bodies = [f"m{n}" for n in range(12)]
+    for body in bodies:
+        node("produce", "spread", body).ends(0)
+    assert follow() == sorted(bodies)
+    node("consume", "spread", "--broadcast", "--offsets", node.folder + "/none/at/all", "--wait", "5").ends(1)
+
 
 def journey_ordered(node):
     """Messages of one key come in their order; a group reads in one way only."""

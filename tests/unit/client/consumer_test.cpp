@@ -345,6 +345,36 @@ TEST_F(Broadcasting, BeginsAtTheLatestByDefault) {
   EXPECT_EQ(reader.fetch(10, 0ms)->size(), 1u);
 }
 
+/// Nothing came in the first life, much between the two.
+TEST_F(Broadcasting, KeepsTheBeginningOfQueuesInWhichNothingCame) {
+  produce(3);
+  auto store = std::make_shared<memory_offsets>();
+  {
+    broadcast_reader reader{connection, "orders", {}, {start_from::latest, 0}, store};
+    ASSERT_DONE(reader.fetch(10, 0ms));
+  }
+  EXPECT_EQ(store->load("orders", queue_no{0}), queue_offset{3});
+  produce(2);
+  broadcast_reader again{connection, "orders", {}, {start_from::latest, 0}, store};
+  EXPECT_EQ(again.fetch(10, 0ms)->size(), 2u);
+}
+
+/// Where places cannot be kept is said before a message is handled.
+TEST_F(Broadcasting, ReadsNothingIfItsPlaceCannotBeKept) {
+  class broken : public offset_store {
+    std::optional<queue_offset> load(const std::string&, queue_no) override { return {}; }
+    result<void> save(const std::string&, const std::vector<place>&) override {
+      return fail(ec::not_writable, "no");
+    }
+  };
+  produce(1);
+  broadcast_reader reader{connection, "orders", {}, {}, std::make_shared<broken>()};
+  const auto refused = reader.fetch(10, 0ms);
+  ASSERT_FALSE(refused.is_done());
+  EXPECT_EQ(refused.why().code, ec::not_writable);
+  EXPECT_TRUE(node.queue_reads.empty());
+}
+
 TEST(FileOffsets, ComeBackFromTheFile) {
   const handfast::test::own_folder folder;
   const auto path = (folder.path() / "offsets").string();
@@ -367,7 +397,7 @@ TEST(FileOffsets, NameTheLineThatIsWrong) {
   std::ofstream{path} << "orders 0 1\norders zero 1\n";
   auto store = file_offsets::open(path);
   ASSERT_FALSE(store);
-  EXPECT_EQ(store.error().code, ec::corrupt);
+  EXPECT_EQ(store.error().code, ec::bad_request);
   EXPECT_NE(store.error().detail.find("line 2"), std::string::npos);
 }
 
