@@ -20,6 +20,15 @@ std::string messages_text(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " message" : " messages");
 }
 
+/// Why a topic that exists is not the one that is asked for.
+std::string difference(const topic_info& topic, std::uint32_t queues) {
+  if (topic.read_only)
+    return " is kept by the node";
+  if (topic.queues != queues)
+    return " exists with another number of queues: " + std::to_string(topic.queues);
+  return " exists with other options";
+}
+
 } // namespace
 
 void topic_registry_state::begin(const shard_environment* environment,
@@ -189,8 +198,7 @@ void topic_registry_state::on_put_topic(const put_topic& x) {
   if (const auto* topic = member->fold.find(x.name)) {
     const bool same = (x.queues == 0 || topic->queues == queues) && topic->options == x.options;
     if (topic->read_only || !same)
-      refuse_topic(asker, ec::topic_exists,
-                   printable(x.name) + " has " + std::to_string(topic->queues) + " queues");
+      refuse_topic(asker, ec::topic_exists, printable(x.name) + difference(*topic, queues));
     else
       answer_topic(asker, *topic);
     return;

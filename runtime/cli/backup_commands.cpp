@@ -9,6 +9,8 @@
 #include "storage/store_copy.hpp"
 #include "storage/verify_log.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <ostream>
 
 namespace handfast::cli {
@@ -36,6 +38,20 @@ exit_code complain_about_copy(context& with, const std::string& from, const erro
     return complain(with.io, "", why);
   complain(with.io, why.detail, "Name a folder that does not exist yet, or an empty one");
   return exit_refused;
+}
+
+void complain_about_damage(console& io, const std::string& what,
+                           const storage::verify_report& report, const std::string& todo) {
+  io.err << report.text();
+  complain(io, what, todo);
+}
+
+/// Whether `path` lies in `folder`, which exists, or is the same.
+bool lies_in(const std::string& path, const std::string& folder) {
+  std::error_code none;
+  const auto inner = std::filesystem::weakly_canonical(path, none);
+  const auto outer = std::filesystem::weakly_canonical(folder, none);
+  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
 /// Copies and reads the copy again, whole. Says what was done; damage is told, not hidden.
@@ -74,8 +90,9 @@ exit_code copy_and_verify(context& with, const std::string& from, const std::str
                 << counted(copied->runs, "derived run") << ", " << bytes_text(copied->bytes)
                 << (report->sound() ? "; read again, sound" : "") << '\n';
   if (!report->sound())
-    complain(with.io, "the copy has damage that was in " + printable(from) + "\n" + report->text(),
-             "Keep older backups too: `handfast log verify` tells which of them are sound");
+    complain_about_damage(
+        with.io, "the copy has the damage that is in " + printable(from), *report,
+        "Keep older backups too: `handfast log verify` tells which of them are sound");
   return flush(with.io) && report->sound() ? exit_done : exit_refused;
 }
 
@@ -85,6 +102,11 @@ exit_code backup(context& with, const given& what) {
   if (!store && store.error().code == ec::not_our_directory)
     return no_store_in(with, what.data,
                        "Name the data folder of a node with --data: what it was given as --data");
+  if (lies_in(what.backup, what.data)) {
+    complain(with.io, "the backup would lie in the data folder " + printable(what.data),
+             "Name a folder elsewhere, best on another disk");
+    return exit_refused;
+  }
   return copy_and_verify(with, what.data, what.backup, "backed up", what.json);
 }
 
@@ -97,8 +119,8 @@ exit_code restore(context& with, const given& what) {
   if (!report)
     return complain(with.io, "", report.error());
   if (!report->whole()) {
-    complain(with.io, "the backup " + printable(what.backup) + " is damaged\n" + report->text(),
-             "Take another one; nothing was restored");
+    complain_about_damage(with.io, "the backup " + printable(what.backup) + " is damaged", *report,
+                          "Take another one; nothing was restored");
     return exit_refused;
   }
   const auto code = copy_and_verify(with, what.backup, what.data, "restored", what.json);

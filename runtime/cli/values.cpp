@@ -68,14 +68,17 @@ result<std::chrono::milliseconds> parse_seconds(const std::string& text) {
   auto [end, problem] =
       std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
   if (problem == std::errc{} && end == text.data() + text.size()) {
-    if (value >= 0 && value <= seconds_max)
+    // 0 often means "as the node has it", which a tiny value must not come to mean.
+    if (value == 0 || (value >= 0.001 && value <= seconds_max))
       return std::chrono::milliseconds{std::llround(value * 1000)};
   } else if (auto duration = config::parse_duration(text);
              duration && duration->count() <= static_cast<std::int64_t>(seconds_max) * 1000) {
     return *duration;
   }
-  return fail(ec::bad_request, "takes seconds such as 5 or 0.5, or a duration such as 500ms, not " +
-                                   printable(text));
+  return fail(
+      ec::bad_request,
+      "takes seconds such as 5 or 0.5, or a duration such as 500ms, at least a millisecond, not " +
+          printable(text));
 }
 
 CLI::Validator seconds() {

@@ -4,6 +4,7 @@
 Usage: backup_journey.py HANDFAST
 """
 
+import glob
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,7 @@ def journey_backup_of_a_node_under_load(node):
     load.wait()
     assert done["sound"] and done["records"] > 3, done
     command("backup", copy, "--data", node.folder).ends(1, "is not empty")
+    command("backup", node.folder + "/inside", "--data", node.folder).ends(1, "would lie in the data folder")
     node("tx", "commit", pending).ends(0)
     node.stop(signal.SIGKILL)
     shutil.rmtree(node.folder)
@@ -38,6 +40,24 @@ def journey_backup_of_a_node_under_load(node):
     node("tx", "commit", pending).ends(0)
     assert node("consume", "orders", "--group", "mail", "--max", "1", "--wait", "10").lines() == ["undecided"]
     node.stop(signal.SIGTERM)
+
+
+def journey_damage_is_copied_and_told(node):
+    node.start()
+    node("topic", "create", "orders", "--queues", "1").ends(0)
+    node("produce", "orders", "a body to be damaged").ends(0)
+    node("produce", "orders", "which shows that it was durable").ends(0)
+    node.stop(signal.SIGKILL)
+    segment = sorted(glob.glob(node.folder + "/log/*.seg"))[0]
+    with open(segment, "r+b") as file:
+        content = file.read()
+        file.seek(content.index(b"a body to be damaged"))
+        file.write(b"A")
+    copy = node.folder + ".backup"
+    told = command("backup", copy, "--data", node.folder).ends(1)
+    assert "damaged record" in told.err and "handfast: the copy has the damage" in told.err, told
+    refused = command("restore", copy, "--data", node.folder + ".new").ends(1)
+    assert "is damaged" in refused.err and "\n." not in refused.err, refused
 
 
 def journey_what_is_no_backup(node):

@@ -10,6 +10,9 @@
 namespace handfast::runtime {
 namespace {
 
+/// Much longer than anything here takes.
+constexpr std::chrono::seconds patience{30};
+
 class ShardLoop : public loop_fixture {
 protected:
   ShardLoop() { loop_.start(); }
@@ -77,7 +80,7 @@ TEST_F(ShardLoop, SaysSoToWhoeverAsksAnActorThatHasEnded) {
   auto asker = spawn([&, ended](probe* self) -> caf::behavior {
     return {[&, ended, self](flush) {
       self->send(ended, flush{});
-      self->request(ended, caf::infinite, tick{})
+      self->request(ended, patience, tick{})
           .then([&](int) { said.set_value({}); },
                 [&](const caf::error& why) { said.set_value(why); });
     }};
@@ -159,7 +162,7 @@ TEST_F(ShardLoop, EndsOnlyTheActorThatThrows) {
   caf::anon_send(broken, tick{});
   self->receive(
       [](const caf::down_msg& down) { EXPECT_TRUE(down.reason) << "an error, not a normal end"; });
-  self->request(healthy, caf::infinite, tick{5})
+  self->request(healthy, patience, tick{5})
       .receive([](tick x) { EXPECT_EQ(x.timer, 5u); },
                [](const caf::error&) { ADD_FAILURE() << "the loop no longer runs actors"; });
 }
