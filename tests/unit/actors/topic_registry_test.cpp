@@ -154,7 +154,12 @@ TEST_F(TopicRegistry, AcceptsTheSameTopicAgainAndRefusesAnother) {
   EXPECT_EQ(answer().why.code, ec::ok);
   send_as(asker, registry, put_topic{correlation{4}, "orders", 9, {}});
   run();
-  EXPECT_EQ(answer().why.code, ec::topic_exists);
+  const auto other_number = answer();
+  EXPECT_EQ(other_number.why.code, ec::topic_exists);
+  EXPECT_NE(other_number.why.detail.find("number of queues"), std::string::npos);
+  send_as(asker, registry, put_topic{correlation{5}, "orders", 0, {.buffered = true}});
+  run();
+  EXPECT_NE(answer().why.detail.find("other options"), std::string::npos);
 }
 
 TEST_F(TopicRegistry, BoundsQueues) {

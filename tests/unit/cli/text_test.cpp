@@ -98,6 +98,7 @@ TEST(Values, ReadSecondsWithAndWithoutUnit) {
   EXPECT_EQ(parse_seconds("500ms"), milliseconds{500});
   EXPECT_EQ(parse_seconds("2m"), milliseconds{120'000});
   EXPECT_FALSE(parse_seconds("99999999999"));
+  EXPECT_FALSE(parse_seconds("0.0001")) << "would become 0, which means something else";
 }
 
 TEST(Table, AlignsColumns) {
